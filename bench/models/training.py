@@ -37,8 +37,8 @@ def half_storage(x, y):
     return F.cross_entropy(nn.Linear(8, 4)(h), y)
 
 
-trained("scaled_momentum", "Momentum behind loss scaling", scaled(lambda r: optimizers.Momentum(r, 0.9)))
-trained("scaled_adam", "Adam behind loss scaling, told of infinite gradients", scaled(optimizers.Adam))
+trained("scaled_momentum", "Momentum after loss scaling", scaled(lambda r: optimizers.Momentum(r, 0.9)))
+trained("scaled_adam", "Adam after loss scaling, told of infinite gradients", scaled(optimizers.Adam))
 trained("half_storage", "Activations kept in float16", optimizers.SGD, build=half_storage)
 trained(
     "adamw_clipped",

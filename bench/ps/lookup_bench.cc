@@ -5,7 +5,7 @@
 //
 //     bazel run -c opt //bench/ps:lookup_bench [BATCHES [ROWS]]
 //
-// CPU seconds per million ids are those of both processes behind their start: they tell more than
+// CPU seconds per million ids are those of both processes after their start: they tell more than
 // the rest where other work has the processors. `memory` is what the server holds, as a multiple of
 // the table's bytes.
 //

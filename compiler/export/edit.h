@@ -12,7 +12,7 @@ namespace dtranspile {
 void renameResults(mlir::Operation* op,
                    llvm::function_ref<std::string(mlir::OpResult, llvm::StringRef)> rename);
 
-// `pd.set @name, value`, behind an `assign` where the value has another name.
+// `pd.set @name, value`, after an `assign` where the value has another name.
 void setVariable(mlir::OpBuilder& builder, pd::Declarations& declarations, mlir::Location loc,
                  llvm::StringRef name, mlir::Value value, int role);
 

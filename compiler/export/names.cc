@@ -45,7 +45,7 @@ class Simulator {
   }
 
  private:
-  // What a region does to the cells is undone behind it: its values do not live there. Persistables
+  // What a region does to the cells is undone after it: its values do not live there. Persistables
   // that it sets are read anew.
   void runInner(mlir::Block* block) {
     size_t start = undo_.size(), firstWritten = written_.size();
@@ -123,7 +123,7 @@ pd::OutputSlot output(llvm::StringRef slot, llvm::StringRef name, mlir::Type typ
   return {slot, {{name.str(), type}}};
 }
 
-// A copy of `value` in a cell of its own, made right behind its definition.
+// A copy of `value` in a cell of its own, made right after its definition.
 Value copyBehind(pd::Declarations& declarations, Value value, llvm::StringRef fresh) {
   mlir::OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);

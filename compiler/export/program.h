@@ -10,7 +10,7 @@
 namespace dtranspile {
 
 // The program as a message. Names are those of definitions; where the live ranges of one name
-// overlap (a pass moved a use behind a later write), `resolveNames` has to run first. Ops of other
+// overlap (a pass moved a use after a later write), `resolveNames` has to run first. Ops of other
 // dialects are errors: communication is translated by compiler/export/collective.
 mlir::LogicalResult exportProgram(pd::ProgramOp program, framework::ProgramDesc& out);
 

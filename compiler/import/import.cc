@@ -155,7 +155,7 @@ Value Importer::read(int block, Name name, Cells& cells, bool strong) {
   return value = input;
 }
 
-// A block op sets persistables inside its region; behind it they are read anew.
+// A block op sets persistables inside its region; after it they are read anew.
 void Importer::write(int block, Name name, Value value, Cells& cells, bool inRegion) {
   if (!analysis_.isPersistable(block, name)) {
     cells.values[name] = value;

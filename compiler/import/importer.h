@@ -123,8 +123,7 @@ class Importer {
   ByBytes<mlir::NamedAttribute> attributes_;
   llvm::StringMap<mlir::ArrayAttr> inputPatterns_;
   llvm::StringMap<mlir::StringAttr> slotNames_;
-  mlir::Operation* lastInput_ =
-      nullptr;  // inputs of block 0 stand together behind the declarations
+  mlir::Operation* lastInput_ = nullptr;  // inputs of block 0 stand together after the declarations
 };
 
 }  // namespace dtranspile

@@ -306,7 +306,7 @@ class Reader {
       if (!varint(value, end)) return false;
       if (value > end - at_)
         return fail("a field of " + std::to_string(value) +
-                    " bytes reaches behind the end of its message");
+                    " bytes reaches past the end of its message");
       length = value;
     } else if (wire != kWire64 && wire != kWire32) {
       return fail("wire type " + std::to_string(wire) + " does not occur in programs");

@@ -22,7 +22,7 @@ bool BlockLowering::isTapeRead(StringRef slot) const {
   return result && program_.needed(result) && !result.use_empty();
 }
 
-// The saved values of the region, in their buffers: what it yields behind the names that it writes.
+// The saved values of the region, in their buffers: what it yields after the names that it writes.
 Tape BlockLowering::savedNow() {
   Tape tape;
   mlir::OperandRange yielded =

@@ -1,7 +1,7 @@
 // Operations between ranks: every collective, send and receive becomes start and wait nodes on the
 // communicators of the plan. A blocking op is waited for at once, a started one (`!dist.pending`)
-// at its dist.wait. Parts that do not lie one behind the other (other dims than 0, extents with a
-// pad) are cut before the operation, or put together behind it, by a library call.
+// at its dist.wait. Parts that do not lie one after the other (other dims than 0, extents with a
+// pad) are cut before the operation, or put together after it, by a library call.
 #include "compiler/lower/dist_lowering.h"
 #include "compiler/lower/transfers.h"
 #include "dialects/dist/lookup.h"
@@ -186,7 +186,7 @@ class CollectiveLowering {
     return lowering_.newBuffer((dist::nameOf(of) + ".parts").str(), info);
   }
 
-  // All parts, one behind the other: an extent for the parts before those of one.
+  // All parts, one after the other: an extent for the parts before those of one.
   std::vector<int64_t> stacked(llvm::ArrayRef<int64_t> part) const {
     std::vector<int64_t> dims = {size_};
     dims.insert(dims.end(), part.begin(), part.end());
@@ -213,7 +213,7 @@ class CollectiveLowering {
     mlir::RankedTensorType declared = pd::tensorOf(results_[index]);
     const std::vector<int64_t> part(info.dims.begin(), info.dims.end());
     const bool flat = dim() == dist::kFlat;
-    bool together = true;  // parts lie one behind the other, and nothing is dropped
+    bool together = true;  // parts lie one after the other, and nothing is dropped
     if (flat) {
       if (!declared || !declared.hasStaticShape())
         return refuse("the flattened whole has extents that only the step knows");

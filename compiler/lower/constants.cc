@@ -103,7 +103,7 @@ Result foldSlice(Folder& f, const pd::OpView& op, const pd::TensorInfo&) {
   return Numbers(all->begin() + start, all->begin() + end);
 }
 
-// Parts of one dim or none, one behind the other.
+// Parts of one dim or none, one after the other.
 Result foldJoin(Folder& f, const pd::OpView& op, const pd::TensorInfo& out) {
   if (op.hasInput("AxisTensor") || out.dims.size() != 1) return std::nullopt;
   Numbers joined;

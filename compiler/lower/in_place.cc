@@ -42,7 +42,7 @@ bool mayShare(const Kernel& kernel, int read, int write) {
          stageOfLastLoad(kernel, read) <= stageOfFirstStore(kernel, write);
 }
 
-// Operand `from` becomes operand `into`; the operands behind it move up.
+// Operand `from` becomes operand `into`; the operands after it move up.
 void mergeOperands(Node& node, int into, int from) {
   Kernel& kernel = *node.as<KernelNode>()->kernel;
   auto renumber = [&](int operand) {

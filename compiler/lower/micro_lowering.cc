@@ -3,7 +3,7 @@
 //
 //   sums                  one buffer each, set before the node; the task that makes the term adds
 //   it what tasks hand on    a buffer with an instance for each micro-batch that is under way at
-//   once; to each other, or     so has what is sent, since a send goes on behind its task send
+//   once; to each other, or     so has what is sent, since a send goes on after its task send
 //   feeds                 read whole; a task takes its part with a `slice` over the time axis
 #include <set>
 

@@ -17,7 +17,7 @@ struct NativeForm {
   bool view = false;     // of its input's memory
   bool blocks = false;   // loops and branches of the plan
   bool byVersion = false;          // programs of 1.x and 2.x differ
-  std::vector<std::string> calls;  // library calls, those for run-time extents behind the others
+  std::vector<std::string> calls;  // library calls, those for run-time extents after the others
 };
 
 // Element types that formulas compute with, the narrow ones in a wider one (kernel/expr.h): bit 1

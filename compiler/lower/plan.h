@@ -58,7 +58,7 @@ struct CallNode {
   std::vector<double> reals = {};
   std::vector<std::string> strings = {};
   // In the order of the callee's signature: begin of every slot in `args`, and their end; kind and
-  // count of every attribute ('i', 'r' or 's', then the number of values), which stand one behind
+  // count of every attribute ('i', 'r' or 's', then the number of values), which stand one after
   // the other in ints, reals and strings.
   std::vector<int> slots = {};
   std::vector<std::string> attrs = {};

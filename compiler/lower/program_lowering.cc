@@ -90,7 +90,7 @@ LogicalResult ProgramLowering::findFetches(mlir::Block& block) {
   return success();
 }
 
-// Tensors are reported: of a list its items, one behind the other, with a level of LoD above
+// Tensors are reported: of a list its items, one after the other, with a level of LoD above
 // theirs.
 int ProgramLowering::fetchBuffer(mlir::Value value) {
   pd::TensorInfo tensor = info(value);
@@ -237,7 +237,7 @@ void ProgramLowering::lowerUndef(pd::UndefOp op) {
        .what = CallNode{.callee = "dt_list_clear", .slots = {0, 1}}});
 }
 
-// True if a needed op behind `op`, or one within it, reads the value, or ends an operation under
+// True if a needed op after `op`, or one within it, reads the value, or ends an operation under
 // way that does.
 bool ProgramLowering::isReadBehind(mlir::Operation* op, mlir::Value value) {
   auto counts = [&](mlir::Operation* user) {
@@ -294,7 +294,7 @@ bool ProgramLowering::isHeldByParts(pd::SetOp op) {
   });
 }
 
-// The ops behind `op` in its block that set the variable, or hold one that does.
+// The ops after `op` in its block that set the variable, or hold one that does.
 llvm::ArrayRef<mlir::Operation*> ProgramLowering::writersBehind(mlir::Operation* op,
                                                                 mlir::StringAttr variable) {
   auto [found, fresh] = writers_.try_emplace(op->getBlock());

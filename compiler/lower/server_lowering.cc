@@ -174,7 +174,7 @@ llvm::FailureOr<int> placeInVariable(Lowering& lowering, mlir::Operation* op,
   Plan& plan = lowering.plan();
   const int view = plan.addView(variable.buffer, variable.name + ".block",
                                 blockDims(*variable.layout, block->extent));
-  // Blocks lie one behind the other; the last one of all, which may be smaller, is the last of its
+  // Blocks lie one after the other; the last one of all, which may be smaller, is the last of its
   // rank too.
   Buffer& one = lowering.buffer(view);
   one.instances = block->instances;

@@ -64,7 +64,7 @@ const Step kSteps[] = {
     {"bucket", Told::Axes,
      [](const Strategy& s) { return isReplicated(s) && s.fuse_all_reduce_ops; },
      "fuse_all_reduce_ops"},
-    // Behind the passes that look for gradients: a composite is no framework op.
+    // After the passes that look for gradients: a composite is no framework op.
     {"sync-batch-norm", Told::Axes, [](const Strategy& s) { return s.sync_batch_norm; },
      "sync_batch_norm"},
     {"declare-relations", Told::Axes, always},

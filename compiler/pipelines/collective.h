@@ -22,7 +22,7 @@ struct PipelineStep {
 std::vector<PipelineStep> collectiveSteps(const Strategy& strategy);
 
 // Reports the request's problems, or runs its pipeline on `module` (pd.program @main, and @startup
-// if there is one, with their pd.vars), which becomes the job. The verifier runs behind every pass.
+// if there is one, with their pd.vars), which becomes the job. The verifier runs after every pass.
 // On failure the module is in an intermediate state.
 mlir::LogicalResult transpileCollective(mlir::ModuleOp module, const Strategy& strategy);
 

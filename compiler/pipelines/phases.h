@@ -1,4 +1,4 @@
-// The phases behind the passes, as passes: lit tests and people who look at one phase run them on
+// The phases after the passes, as passes: lit tests and people who look at one phase run them on
 // text with dtranspile-opt. The command line calls the phases themselves.
 #pragma once
 

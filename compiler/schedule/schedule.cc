@@ -8,7 +8,7 @@ namespace {
 
 using Row = std::vector<Entry>;
 
-// All forward, then all backward; a stage's chunks one behind the other.
+// All forward, then all backward; a stage's chunks one after the other.
 Row forwardThenBackward(const Shape& shape, int64_t) {
   Row row;
   for (int64_t chunk = 0; chunk < shape.chunks; ++chunk)
@@ -30,11 +30,11 @@ Entry interleaved(Task task, const Shape& shape, int64_t turn) {
 // Warm-up, then one forward and one backward in turn, then what is left of backward. The last stage
 // warms up least.
 Row oneForwardOneBackward(const Shape& shape, int64_t stage) {
-  const int64_t total = shape.micros * shape.chunks, behind = shape.stages - 1 - stage;
-  const int64_t warm = shape.chunks == 1 ? behind
+  const int64_t total = shape.micros * shape.chunks, after = shape.stages - 1 - stage;
+  const int64_t warm = shape.chunks == 1 ? after
                        : shape.micros == shape.stages
                            ? total
-                           : 2 * behind + (shape.chunks - 1) * shape.stages;
+                           : 2 * after + (shape.chunks - 1) * shape.stages;
   const int64_t first = std::min(warm, total);
   Row row;
   for (int64_t turn = 0; turn < first; ++turn) row.push_back(interleaved(Task::F, shape, turn));

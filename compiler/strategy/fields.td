@@ -190,7 +190,7 @@ def split_method : Word<"RoundRobin"> {
   let relevant = "mode=pserver";
   let passes = ["ps-place"];
   let meaning = "the server of a parameter's first block: in turn, or by a fixed hash of its name; "
-                "its other blocks lie on the servers behind that one";
+                "its other blocks lie on the servers after that one";
 }
 def preset : Word<"none"> {
   let words = ["none", "sync", "async", "half_async", "geo"];

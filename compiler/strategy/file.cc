@@ -23,7 +23,7 @@ using Tree = pb::TextFormat::ParseInfoTree;
 constexpr size_t kMostBytes = size_t{1} << 20;
 constexpr int kDeepest = 32;  // the message has five levels
 
-// Where every word of the text stands: the parser reports a name at the token behind it.
+// Where every word of the text stands: the parser reports a name at the token after it.
 class Words : public pb::io::ErrorCollector {
  public:
   explicit Words(llvm::StringRef text) {

@@ -31,7 +31,7 @@ def BuildStrategy : Message {
 def ExecutionStrategy : Message {
   let entries = [
     Hint<1, "int32", "num_threads", "1", "the threads of a rank are a matter of run">,
-    Hint<2, "int32", "num_iteration_per_drop_scope", "10", "a step leaves no scopes behind">,
+    Hint<2, "int32", "num_iteration_per_drop_scope", "10", "a step leaves no scopes after">,
     Hint<3, "int32", "num_iteration_per_run", "1", "the number of steps is a matter of run">,
     Hint<4, "bool", "use_thread_barrier", "false", executor>,
   ];

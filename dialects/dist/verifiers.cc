@@ -60,7 +60,7 @@ LogicalResult CommOp::verifySymbolUses(SymbolTableCollection& tables) {
   if (!mesh) return emitOpError("D3: there is no dist.mesh ") << getMeshAttr();
   if (mesh->getBlock() != (*this)->getBlock() || !mesh->isBeforeInBlock(*this))
     return emitOpError("D3: ")
-               .append("its mesh stands behind it; order of comms is order of creation")
+               .append("its mesh stands after it; order of comms is order of creation")
                .attachNote(mesh.getLoc())
            << "the mesh";
   if (getAxes().empty()) return emitOpError("D4: names no axis");

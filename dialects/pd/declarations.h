@@ -42,7 +42,7 @@ class Declarations {
   // Declares variable `name` in a block unless it, or a block around it in the same program,
   // already does. Returns false when a declaration of another type is there.
   bool declare(mlir::Block* block, llvm::StringRef name, mlir::Type type);
-  // A copy of a declaration under a new name, right behind it. No persistable, parameter or feed.
+  // A copy of a declaration under a new name, right after it. No persistable, parameter or feed.
   DeclOp copy(DeclOp original, llvm::StringRef name);
 
   // `stem`, or `stem_<k>` with the smallest k >= 0 that no declaration of the program and no pd.var

@@ -15,8 +15,8 @@
 //   attributes  `name:type=default`; no `=` : must be given. Types: i INT, l LONG, f FLOAT, d
 //   FLOAT64, s STRING, b BOOLEAN, is ls fs
 //               ds ss bs lists, blk BLOCK, blks BLOCKS, var VAR, vars VARS, sc SCALAR, scs SCALARS.
-//               `i|l` accepts both. `~` behind the type marks a hint without effect on the result
-//               ("extra"). `@N` behind the default: only from op version N. Lists are `{1,2}`,
+//               `i|l` accepts both. `~` after the type marks a hint without effect on the result
+//               ("extra"). `@N` after the default: only from op version N. Lists are `{1,2}`,
 //               strings are bare words or 'quoted'. Common attributes (op_role …) belong to every
 //               op and are not repeated.
 #pragma once

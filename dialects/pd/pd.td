@@ -77,7 +77,7 @@ def Pd_SlotAttr : Pd_Attr<"Slot", "slot"> {
   let extraClassDeclaration = [{
     // How many arguments are values: all but the holes.
     unsigned values() const;
-    // The place of argument `index` among the values; -1 for a hole and behind the end.
+    // The place of argument `index` among the values; -1 for a hole and after the end.
     int valueOf(unsigned index) const;
     // The argument that is value number `value`.
     unsigned argumentOf(unsigned value) const;

@@ -1,4 +1,4 @@
-// Joins sums over the replicas into buckets that overlap with what follows. Behind
+// Joins sums over the replicas into buckets that overlap with what follows. After
 // reduce-gradients or local-sgd.
 #include "passes/bucket/pass.h"
 #include "passes/support/job.h"

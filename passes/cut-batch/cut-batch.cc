@@ -1,4 +1,4 @@
-// Cuts the feeds over axes of the mesh. Behind form-job.
+// Cuts the feeds over axes of the mesh. After form-job.
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringSet.h"
 #include "passes/cut-batch/pass.h"

@@ -63,7 +63,7 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
       if (tag->name == kLocalSgd && isParameter(symbols, name))
         return writer->emitError("local_sgd: sets parameter '")
                << name.getValue()
-               << "', and nothing averages it behind this op: the replicas would drift apart";
+               << "', and nothing averages it after this op: the replicas would drift apart";
       if (mlir::Operation* var = symbols.lookup(name)) declare(var, name, *tag, names);
       llvm::erase_if(order, [&](const Tag& known) { return known.name == tag->name; });
       order.push_back(*tag);

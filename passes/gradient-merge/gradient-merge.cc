@@ -1,4 +1,4 @@
-// Gradients are added up over steps, and every k-th step updates. A semantic pass: behind the other
+// Gradients are added up over steps, and every k-th step updates. A semantic pass: after the other
 // ones, before form-job. Two parts: sums of gradients where they are complete, then the branch into
 // which all that updates moves.
 #include "dialects/pd/types.h"

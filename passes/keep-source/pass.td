@@ -5,7 +5,7 @@ include "mlir/Pass/PassBase.td"
 def KeepSource : Pass<"keep-source", "::mlir::ModuleOp"> {
   let summary = "keeps the saved program before passes change what it computes";
   let description = [{
-    Copies variables and programs into nested module `@source`. What passes behind it make of the
+    Copies variables and programs into nested module `@source`. What passes after it make of the
     others is the program that the job shall preserve: form-job keeps it as `@reference`.
 
     Example: `keep-source`

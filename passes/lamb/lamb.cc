@@ -1,4 +1,4 @@
-// adam -> lamb. A semantic pass: behind keep-source, before form-job.
+// adam -> lamb. A semantic pass: after keep-source, before form-job.
 #include "passes/lamb/pass.h"
 #include "passes/support/update_rule.h"
 

@@ -1,4 +1,4 @@
-// momentum -> lars_momentum. A semantic pass: behind keep-source, before form-job.
+// momentum -> lars_momentum. A semantic pass: after keep-source, before form-job.
 #include "passes/lars/pass.h"
 #include "passes/support/update_rule.h"
 

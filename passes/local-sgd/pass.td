@@ -6,7 +6,7 @@ def LocalSgd : Pass<"local-sgd", "::mlir::ModuleOp"> {
   let summary = "replicas update on their own gradients; parameters are averaged at the end of "
                 "every step";
   let description = [{
-    Start-up keeps a copy `<p>@SNAPSHOT` of every parameter. Behind a parameter's last update: delta
+    Start-up keeps a copy `<p>@SNAPSHOT` of every parameter. After a parameter's last update: delta
     = snapshot - p, summed over the replicas; at the end of the program p = snapshot - delta/N, the
     mean, and snapshot = p. Optimizer state is not averaged. The copy is declared to be the
     parameter (`dist.rel`): a run that is given values for parameters only begins with the copy

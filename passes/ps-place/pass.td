@@ -6,7 +6,7 @@ def PsPlace : Pass<"ps-place", "::mlir::ModuleOp"> {
   let summary = "decides which server holds which blocks of every parameter";
   let description = [{
     Cuts parameters along dim 0 as the framework does (docs/passes/parameter-server.md, Blocks) and
-    gives the first block of each a server, the others the servers behind it: `RoundRobin` in the
+    gives the first block of each a server, the others the servers after it: `RoundRobin` in the
     order of the updates, `HashName` by a fixed hash of the parameter's name. Without `slice_var_up`
     every parameter is one block, and round robin goes in the order of that hash, so that weights
     and biases do not take turns. A parameter of which an op takes more than blocks (a norm per

@@ -1,4 +1,4 @@
-// Which server holds which blocks. Behind cut-batch, before ps-split.
+// Which server holds which blocks. After cut-batch, before ps-split.
 #include "dialects/pd/types.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"

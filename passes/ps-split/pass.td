@@ -21,7 +21,7 @@ def PsSplit : Pass<"ps-split", "::mlir::ModuleOp"> {
 
     `serve=async` and `half_async`: servers apply every push by itself. Each parameter has a handler
     of its own, with what its update takes: the state of its blocks, the schedule's rate made anew
-    of the counter, powers of its decay rates behind the loop. What is set once per step for all of
+    of the counter, powers of its decay rates after the loop. What is set once per step for all of
     them (the counter) is the handler of a variable that trainers push to when a step's gradients
     begin. There are no phases; `half_async` trainers wait for their own pushes. Contract
     `staleness` lists what depends on the order of pushes. Sums over gradients are an error.

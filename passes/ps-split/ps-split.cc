@@ -1,4 +1,4 @@
-// Trainers and servers out of one role. Behind ps-place, before ps-startup.
+// Trainers and servers out of one role. After ps-place, before ps-startup.
 #include "dialects/pd/types.h"
 #include "passes/ps-split/lookups.h"
 #include "passes/ps-split/pass.h"
@@ -95,7 +95,7 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
         if (forUpdates) continue;
         if (set.contains(name))
           return op.emitError("reads '") << name.getValue()
-                                         << "' behind its update: trainers have "
+                                         << "' after its update: trainers have "
                                             "the new value from the next step on";
         if (part.sets(name) && part.ownerOf(name.getValue()) < 0)
           return op.emitError("reads '")
@@ -225,10 +225,10 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     for (const Served& served : part.parameters()) {
       if (!served.gradient) continue;
       mlir::Operation* maker = served.gradient.getDefiningOp();
-      mlir::Operation*& behind = last.try_emplace(maker, maker).first->second;
-      builder.setInsertionPointAfter(behind);
-      behind = dist::PushOp::create(builder, maker->getLoc(), served.gradient, table(served),
-                                    dist::MergeAttr::get(&getContext(), merge), rounds);
+      mlir::Operation*& after = last.try_emplace(maker, maker).first->second;
+      builder.setInsertionPointAfter(after);
+      after = dist::PushOp::create(builder, maker->getLoc(), served.gradient, table(served),
+                                   dist::MergeAttr::get(&getContext(), merge), rounds);
     }
     eraseUpdates(body, part);
     for (const Served& served : part.parameters())

@@ -201,7 +201,7 @@ mlir::LogicalResult Round::copyOps(int owner, const std::vector<mlir::Operation*
     if (!done_.insert(op).second)
       return op->emitError("gives '")
              << pd::nameOf(op->getResult(0))
-             << "', of which a norm over servers is made and which is used behind that norm too: a "
+             << "', of which a norm over servers is made and which is used after that norm too: a "
                 "block of it is not kept from one loop to the next; take the norm of the gradient "
                 "itself, as clips in front of regularisation do";
     for (mlir::Value operand : op->getOperands()) {
@@ -211,7 +211,7 @@ mlir::LogicalResult Round::copyOps(int owner, const std::vector<mlir::Operation*
         continue;
       }
       if (auto get = operand.getDefiningOp<pd::GetOp>(); get && stages_.of(get) > stage)
-        return op->emitError("reads '") << get.getVar() << "' behind a norm over servers";
+        return op->emitError("reads '") << get.getVar() << "' after a norm over servers";
       map.map(operand, valueInside(part_, owner, operand, inside));
     }
     cloneForBlock(part_, owner, op, inside, map);

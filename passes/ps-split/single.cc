@@ -12,13 +12,13 @@ namespace {
 struct Needed {
   llvm::SetVector<mlir::Operation*> ops;
   llvm::SetVector<mlir::Value> fresh;  // values that a variable has been set to before
-  llvm::StringSet<> old, set;          // variables that are read before they are set, and behind
+  llvm::StringSet<> old, set;          // variables that are read before they are set, and after
 };
 
 // Variables that belong to no parameter and that every step sets are of two kinds. What updates
-// take behind that (the schedule's counter) is set once per step of a trainer, in the handler of
+// take after that (the schedule's counter) is set once per step of a trainer, in the handler of
 // the clock, and read by the handlers of parameters. What the updates of one parameter take before
-// (a decay rate's power) is set behind them, in the handler of that parameter.
+// (a decay rate's power) is set after them, in the handler of that parameter.
 class Handlers {
  public:
   Handlers(const JobOnAxes& job, const UpdatePart& part, dist::ServeOp serve)
@@ -98,10 +98,10 @@ class Handlers {
     for (mlir::Value operand : takenBy(op)) need(operand, needed, set);
     needed.ops.insert(op);
     for (mlir::StringAttr name : touchedBy(op).read) {
-      const bool behind = llvm::any_of(sets_, [&](pd::SetOp one) {
+      const bool after = llvm::any_of(sets_, [&](pd::SetOp one) {
         return one.getVarAttr().getAttr() == name && one->isBeforeInBlock(op);
       });
-      (behind ? needed.set : needed.old).insert(name.getValue());
+      (after ? needed.set : needed.old).insert(name.getValue());
     }
   }
 
@@ -142,7 +142,7 @@ class Handlers {
       } else {
         return set.emitError("sets '")
                << set.getVar() << "', of which updates take the value before this step"
-               << (after.empty() ? " for several parameters" : " and the one behind it")
+               << (after.empty() ? " for several parameters" : " and the one after it it")
                << ": servers that apply every push by itself cannot tell these apart; use "
                   "sync_mode";
       }

@@ -1,4 +1,4 @@
-// Initial values come from the servers. Behind ps-split.
+// Initial values come from the servers. After ps-split.
 #include "dialects/pd/types.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/xxhash.h"
@@ -153,7 +153,7 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
         auto& values = drawn[pd::tensorOf(value.getType()).getElementType()];
         if (!llvm::is_contained(values, value)) values.push_back(value);
       }
-    // Behind all that is computed, before anything is set: sets of what is drawn come last.
+    // After all that is computed, before anything is set: sets of what is drawn come last.
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(&body);
     for (auto& [element, values] : drawn) {
       auto shared = dist::BroadcastOp::create(builder, job.startup.getLoc(),

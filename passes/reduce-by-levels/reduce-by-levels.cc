@@ -1,4 +1,4 @@
-// Sums over [inter, intra] level by level. Behind bucket.
+// Sums over [inter, intra] level by level. After bucket.
 #include "dialects/dist/lookup.h"
 #include "passes/reduce-by-levels/pass.h"
 #include "passes/support/job.h"
@@ -157,7 +157,7 @@ class ReduceByLevels : public impl::ReduceByLevelsBase<ReduceByLevels> {
     under.push_back(journey);
   }
 
-  // Waits for the level that is under way and starts the next one, before `place`; behind the last
+  // Waits for the level that is under way and starts the next one, before `place`; after the last
   // level the results replace those of the original wait. False when there was nothing left to do.
   static bool advance(Journey& journey, mlir::Operation* place) {
     if (journey.level > 3) return false;

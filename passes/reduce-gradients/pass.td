@@ -5,8 +5,8 @@ include "passes/field_options.td"
 def ReduceGradients : Pass<"reduce-gradients", "::mlir::ModuleOp"> {
   let summary = "sums every parameter's gradient over the axes, once, where it is complete";
   let description = [{
-    A gradient is complete behind the last op with role Backward that lists it in `op_role_var`.
-    Everything behind reads the sum: clip, regularisation, gradient merge, the update; but an op with
+    A gradient is complete after the last op with role Backward that lists it in `op_role_var`.
+    Everything after reads the sum: clip, regularisation, gradient merge, the update; but an op with
     role Backward that makes another parameter's gradient of it reads the rank's term, since that
     one is summed in turn. SelectedRows
     gradients are summed as such (lowering gathers rows and values). Communicators that carry

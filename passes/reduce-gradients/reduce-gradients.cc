@@ -1,4 +1,4 @@
-// One sum over the axes per gradient, where the gradient is complete. Behind scale-loss,
+// One sum over the axes per gradient, where the gradient is complete. After scale-loss,
 // before bucket.
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -16,8 +16,8 @@ namespace {
 using Producers = llvm::MapVector<std::pair<mlir::StringAttr, mlir::StringAttr>, mlir::Operation*>;
 using Producer = std::pair<std::pair<mlir::StringAttr, mlir::StringAttr>, mlir::Operation*>;
 
-// A value behind the sums over ranks that it has been through, in buckets or alone.
-mlir::Value behindSums(mlir::Value value) {
+// A value after the sums over ranks that it has been through, in buckets or alone.
+mlir::Value afterSums(mlir::Value value) {
   while (true) {
     auto use = llvm::find_if(value.getUses(), [](mlir::OpOperand& one) {
       return llvm::isa<dist::AllReduceOp>(one.getOwner());
@@ -32,7 +32,7 @@ mlir::Value behindSums(mlir::Value value) {
 
 // The axes that a gradient is to be summed over, so that every rank has the reference's, once. A
 // term of each rank is summed. What is equal along an axis is not, unless it has a part of the
-// scale: the gradient of what does not depend on the batch, behind a seed that is scaled. What
+// scale: the gradient of what does not depend on the batch, after a seed that is scaled. What
 // nothing is known of is summed over all.
 verify::AxisSet axesToSum(const verify::Reading& reading, const verify::Axes& axes,
                           const verify::AxisSet& own) {
@@ -79,7 +79,7 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
         return signalPassFailure();
       }
       if (pd::VarOp variable = keptIn(gradient, *job)) kept.push_back({gradient, variable});
-      else parameters_.insert({behindSums(gradient), pair.first});
+      else parameters_.insert({afterSums(gradient), pair.first});
     }
     // Between steps every rank has a term of what is added up.
     for (Kept& each : kept) declarePartial(each.variable, job->axes);
@@ -206,7 +206,7 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
     return results->second.lookup(name);
   }
 
-  // Behind the op that completes the gradient, and the sums that stand there.
+  // After the op that completes the gradient, and the sums that stand there.
   void reduce(mlir::Value gradient, mlir::FlatSymbolRefAttr comm) {
     mlir::Operation* producer = gradient.getDefiningOp();
     mlir::Operation*& last = lastBehind_.try_emplace(producer, producer).first->second;
@@ -231,7 +231,7 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
           !seen.insert(next).second)
         continue;
       for (mlir::Value result : next->getResults()) {
-        if (auto other = parameters_.find(behindSums(result));
+        if (auto other = parameters_.find(afterSums(result));
             other != parameters_.end() && other->second != parameter)
           return true;
         llvm::append_range(open, result.getUsers());

@@ -6,7 +6,7 @@ def ScaleLoss : Pass<"scale-loss", "::mlir::ModuleOp"> {
   let summary = "scales the seed of the backward part so that summed gradients are those of the "
                 "whole batch";
   let description = [{
-    Behind every op with the roles Backward and Loss a `scale` by 1/N, N the number of ranks along
+    After every op with the roles Backward and Loss a `scale` by 1/N, N the number of ranks along
     the axes. This is the only place of the
     job where N enters the arithmetic. Gradients summed over N ranks are then those of one device if
     the loss is a mean over the batch, or is computed per part (batch norm, weighted means). Ranks

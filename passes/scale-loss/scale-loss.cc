@@ -1,4 +1,4 @@
-// Puts 1/N behind the seed of the backward part. Before reduce-gradients.
+// Puts 1/N after the seed of the backward part. Before reduce-gradients.
 #include "passes/scale-loss/pass.h"
 #include "passes/support/relations.h"
 

@@ -21,7 +21,7 @@ mlir::ModuleOp moduleOf(const JobOnAxes& job) {
 bool addsUnlikeTerms(const verify::Store& store, mlir::Value value) {
   llvm::SmallPtrSet<const void*, 16> seen;
   while (value && seen.insert(value.getAsOpaquePointer()).second) {
-    const verify::Loss* why = store.lossOf(value);
+    const verify::Reason* why = store.reasonOf(value);
     if (!why) return false;
     if (why->wrong) return true;
     value = why->operand;

@@ -1,4 +1,4 @@
-// Batch norm over the whole batch: composites whose bodies exchange statistics. Behind the passes
+// Batch norm over the whole batch: composites whose bodies exchange statistics. After the passes
 // that reduce gradients, before declare-relations.
 #include "dialects/pd/types.h"
 #include "passes/support/job.h"

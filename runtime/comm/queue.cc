@@ -92,7 +92,7 @@ absl::Status QueuedCommunicator::Finish(Lane& lane, const OperationPtr& operatio
         DriveHead(lane, lock);
       }
     }
-    // Operations that were started behind this one are left to the lane's thread.
+    // Operations that were started after this one are left to the lane's thread.
     if (!lane.queue.empty() && !lane.driven) {
       lane.wake.notify_one();
       lane.done.notify_all();

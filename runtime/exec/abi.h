@@ -6,7 +6,7 @@
 //  * generated kernels    void k(void* const* args, int64_t lo, int64_t end)
 //    rows [lo, end) of the kernel's outermost extent; args in the order of the plan; every buffer
 //    is 64-byte aligned; no two args overlap unless the plan passes one buffer as a read-write
-//    argument. Rows may be cut anywhere. Behind the buffers stand, in this order, the table of
+//    argument. Rows may be cut anywhere. After the buffers stand, in this order, the table of
 //    extents of a kernel that has unknown ones, and the fault cell, a uint64: a kernel that would
 //    divide an integer by zero leaves there the least number of such an element (by an atomic
 //    minimum; elements of its nest in row-major order) and goes on.

@@ -90,7 +90,7 @@ class Binder {
   // another one may use them for its own operations.
   std::vector<std::pair<int64_t, Pending*>> tickets;
 
-  const Node* next = nullptr;  // behind the one that is being bound, in its body
+  const Node* next = nullptr;  // after the one that is being bound, in its body
 
   const Plan& plan;
   const RankLinks& links;

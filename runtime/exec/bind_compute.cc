@@ -49,7 +49,7 @@ class BoundKernel : public BoundNode {
         context_(binder.context),
         fault_(binder.fault) {
     pointers_.push_back(&fault_);
-    if (kernel_.unknown) pointers_.push_back(&fault_);  // behind the table of extents
+    if (kernel_.unknown) pointers_.push_back(&fault_);  // after the table of extents
   }
 
   absl::Status Run(Walk&) override {

@@ -71,7 +71,7 @@ class BoundAt : public BoundNode {
   const BoundBody body_, otherwise_;
 };
 
-// Bodies one behind the other: the one side of a guard that this rank is on, the blocks that it
+// Bodies one after the other: the one side of a guard that this rank is on, the blocks that it
 // owns.
 class BoundSequence : public BoundNode {
  public:

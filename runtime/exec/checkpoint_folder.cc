@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kPrefix[] = "step-";
 
-// The step of a name behind a prefix; -1 for a name that is none of ours.
+// The step of a name after a prefix; -1 for a name that is none of ours.
 int64_t StepOf(std::string_view name, std::string_view prefix) {
   int64_t step = -1;
   if (name.substr(0, prefix.size()) != prefix) return -1;

@@ -62,7 +62,7 @@ class Executor {
   Storage storage_;
   ThreadPool pool_;
   DtContext context_;
-  uint64_t fault_ = DT_NO_FAULT;  // the cell that kernels are given behind their arguments
+  uint64_t fault_ = DT_NO_FAULT;  // the cell that kernels are given after their arguments
   std::vector<BoundBody> programs_;
   Walk walk_;
 };

@@ -8,7 +8,7 @@
 //   blocks    block k, [k·per, (k+1)·per) cut off at n, is on coordinate (first + k) mod N
 //   hashed    block k is on coordinate XXH3_64("NAME.block" k) mod N
 //   cyclic    index i is on coordinate i mod N
-// A part holds its indices one behind the other, in rising order.
+// A part holds its indices one after the other, in rising order.
 #pragma once
 
 #include <algorithm>
@@ -87,7 +87,7 @@ class Parts {
 
  private:
   std::vector<int64_t> WithExtent(int64_t extent) const;
-  int64_t FirstBlock(int64_t part) const;  // of kBlocks; may be behind the last one
+  int64_t FirstBlock(int64_t part) const;  // of kBlocks; may be after the last one
   int64_t BlockExtent(int64_t number) const {
     return std::min(layout_.per, layout_.extent - number * layout_.per);
   }

@@ -99,7 +99,7 @@ struct UnknownExtents {
   // Per argument: gets its extents here; the others must have them. The reader takes it from the
   // node's `written`.
   std::vector<bool> written;
-  std::vector<Product> table;  // what the kernel is given behind its arguments
+  std::vector<Product> table;  // what the kernel is given after its arguments
   Product rows;
   Product needs;  // may not be 0 where there are rows: what means and extreme values are taken of
   int count = 0;  // unknowns
@@ -196,7 +196,7 @@ struct CoordNode {
   int to = 0;
 };
 
-// This rank's part of a whole tensor by its layout, zero behind it where it is less than the room
+// This rank's part of a whole tensor by its layout, zero after it where it is less than the room
 // for it. Axes may be those of a MicroNode around it: the part of the micro-batch.
 struct SliceNode {
   int from = 0, to = 0;

@@ -156,7 +156,7 @@ class FieldPrinter {
   FieldPrinter(Printer& printer, int depth, bool first_key)
       : printer_(printer), depth_(depth), key_(first_key) {}
 
-  // `position` stands behind the first line.
+  // `position` stands after the first line.
   std::string text(const std::string& position) const {
     return bodies_.empty() ? Line(depth_, head_ + position)
                            : Line(depth_, head_ + " {" + position) + bodies_ + Line(depth_, "}");

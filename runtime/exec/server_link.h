@@ -60,7 +60,7 @@ class ServerLink {
                               const TensorRoom& to) = 0;
 
   // The end of this rank's pushes of a round: returns when all servers know (kPush: not when the
-  // round has run; the pulls behind it wait for that). The end of its pulls likewise.
+  // round has run; the pulls after it wait for that). The end of its pulls likewise.
   virtual absl::Status EndPhase(const std::string& op, Phase phase) = 0;
 
   // How many rounds this rank has ended the pulls of.
@@ -136,7 +136,7 @@ class Rounds {
   // extents of the block. kFailedPrecondition where nobody has pushed, or not everybody.
   virtual absl::Status Merged(const std::string& table, int64_t block, const TensorRoom& to) = 0;
 
-  // The same of SelectedRows: the trainers' rows one behind the other, row numbers and height those
+  // The same of SelectedRows: the trainers' rows one after the other, row numbers and height those
   // of the block; means are of the values.
   virtual absl::Status MergedRows(const std::string& table, int64_t block, Value& to) = 0;
 

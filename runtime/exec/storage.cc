@@ -39,9 +39,9 @@ absl::StatusOr<int64_t> BytesHere(const Persistable& variable, const Buffer& buf
 // The last range that begins at or before an offset.
 template <typename Ranges>
 auto& RangeOf(Ranges& ranges, int64_t offset) {
-  const auto behind = std::upper_bound(ranges.begin(), ranges.end(), offset,
-                                       [](int64_t at, const auto& r) { return at < r.begin; });
-  return *std::prev(behind);
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), offset,
+                                      [](int64_t at, const auto& r) { return at < r.begin; });
+  return *std::prev(after);
 }
 
 }  // namespace

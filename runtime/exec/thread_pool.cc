@@ -119,9 +119,9 @@ void ThreadPool::Run(int64_t pieces, Task task, void* arg) {
   if (!last) AwaitDone();
 }
 
-// Own pieces first, then those of the threads behind, round to the one before. Whoever has a piece
-// keeps the job alive, so all pieces that are taken here are of one job; a thread that comes late
-// finds none, or those of the next job. True if this ended the job.
+// Own pieces first, then those of the threads after it, round to the one before. Whoever has a
+// piece keeps the job alive, so all pieces that are taken here are of one job; a thread that comes
+// late finds none, or those of the next job. True if this ended the job.
 bool ThreadPool::RunPieces(int index) {
   uint32_t ran = 0;
   const int count = threads();

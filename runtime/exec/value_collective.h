@@ -47,7 +47,7 @@ class ValueCollective {
   absl::Status ReduceTensor();
   absl::Status GatherTensor();
   absl::Status GatherRows();
-  // All ranks' parts, one behind the other, of `unit` elements a row; ranks give different numbers
+  // All ranks' parts, one after the other, of `unit` elements a row; ranks give different numbers
   // of rows.
   absl::Status GatherParts(DType dtype, const std::byte* part, int64_t unit, std::byte* all);
 

@@ -53,7 +53,7 @@ class Worker {
   ControlChannel& control_;
   std::optional<Trace> trace_;
   std::unique_ptr<Executor> executor_;
-  // Behind the executor, so that they end first: after a failure they may still move bytes of its
+  // After the executor, so that they end first: after a failure they may still move bytes of its
   // memory.
   std::vector<std::unique_ptr<comm::Communicator>> comms_;
   std::map<std::string, std::unique_ptr<ServerLink>> servers_;  // by role

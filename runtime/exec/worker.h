@@ -38,7 +38,7 @@ struct WorkerLinks {
       connect = nullptr;
   std::function<absl::StatusOr<std::unique_ptr<Rounds>>(const WorkerConfig&, const RpcConfig&)>
       serve = nullptr;
-  // Sees the rank's values behind its start-up (step -1) and behind every step; an error ends the
+  // Sees the rank's values after its start-up (step -1) and after every step; an error ends the
   // rank. May be empty.
   std::function<absl::Status(int64_t step, const WorkerConfig&, const Executor&)> watch = nullptr;
 };
@@ -47,7 +47,7 @@ struct WorkerLinks {
 struct RankEnd {
   absl::Status status;
   std::string op;        // that failed; empty: none
-  int64_t step = -1;     // that it failed in; -1: before the first one, or behind the last
+  int64_t step = -1;     // that it failed in; -1: before the first one, or after the last
   bool waiting = false;  // for other ranks, so that the reason may lie with them
 };
 

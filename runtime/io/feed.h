@@ -19,7 +19,7 @@ namespace dtranspile::io {
 // ReadLodJson reads.
 absl::Status WriteStep(const std::string& stem, int64_t step, const TensorView& value,
                        const Lod& lod);
-// Before them: what an older run has left at STEM.npy and behind the last of `steps` steps goes, so
+// Before them: what an older run has left at STEM.npy and after the last of `steps` steps goes, so
 // that Feed::Open finds these.
 void ClearSteps(const std::string& stem, int64_t steps);
 

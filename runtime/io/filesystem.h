@@ -17,7 +17,7 @@ namespace dtranspile::io {
 // kOther: pipes, devices, sockets.
 enum class Entry { kNone, kFile, kFolder, kLink, kOther };
 
-// What is at `path`, behind links. kNone where nothing is, a file in the way of the path included.
+// What is at `path`, through links. kNone where nothing is, a file in the way of the path included.
 // An error where nobody can say: no right to look, a loop of links, too long a path.
 absl::StatusOr<Entry> Look(const std::string& path);
 // The same of the link itself.

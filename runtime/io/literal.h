@@ -15,7 +15,7 @@ class LiteralCursor {
   // `where` begins every message.
   LiteralCursor(std::string where, std::string text);
 
-  // Skips blanks; true, and behind it, when the next text is `token`.
+  // Skips blanks; true, and after it, when the next text is `token`.
   bool Take(const std::string& token);
   absl::Status Expect(const std::string& token);
 

@@ -43,7 +43,7 @@ class OutputFile {
 // All of it at once.
 absl::Status WriteFile(const std::string& path, const void* data, int64_t size);
 
-// The file that a user has named: whole or not at all, behind a link too; a device or a pipe stays
+// The file that a user has named: whole or not at all, through a link too; a device or a pipe stays
 // what it is and is written in place.
 absl::Status WriteNamed(const std::string& path, const void* data, int64_t size);
 // Whether that would succeed, so that it is not found out after hours of work. Nothing is left and

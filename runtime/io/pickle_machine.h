@@ -14,7 +14,7 @@ namespace dtranspile::io {
 
 // The value of the whole pickle. Bytes and texts of the heap are views of `file`, which must
 // outlive it. Time and memory are linear in the size of the file. Errors name the file, the offset
-// and the opcode; bytes behind the end of the pickle are an error too.
+// and the opcode; bytes after the end of the pickle are an error too.
 absl::StatusOr<PickleRef> RunPickle(const std::string& name, std::string_view file,
                                     PickleHeap& heap);
 

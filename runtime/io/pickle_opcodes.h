@@ -1,4 +1,4 @@
-// The class behind RunPickle (pickle_machine.h) and the table of its opcodes. Used by
+// The class of RunPickle (pickle_machine.h) and the table of its opcodes. Used by
 // pickle_machine.cc and pickle_opcodes.cc only.
 #pragma once
 

@@ -24,10 +24,10 @@ namespace dtranspile::io {
 class StagedFolder {
  public:
   // A new empty folder for `target`, whose own folders are made as well. Slashes at the end of
-  // `target` mean nothing; where it is a link, the folder behind it is meant. What can be known of
-  // reasons why it could not be put in place is said here: no right to write beside it, the root of
-  // a file system, the working folder of this process, a link that leads nowhere, a file, a file
-  // system that cannot exchange (where a folder is there).
+  // `target` mean nothing; where it is a link, the folder that it leads to is meant. What can be
+  // known of reasons why it could not be put in place is said here: no right to write beside it,
+  // the root of a file system, the working folder of this process, a link that leads nowhere, a
+  // file, a file system that cannot exchange (where a folder is there).
   static absl::StatusOr<StagedFolder> Create(const std::string& target);
 
   const std::string& path() const { return path_; }
@@ -90,7 +90,7 @@ class FolderLock {
 class StagedFiles {
  public:
   // New files for `targets`, which lie in one folder that is there. Where one is a link, the file
-  // behind it is meant; kInvalidArgument for what is no file.
+  // which it leads to, is meant; kInvalidArgument for what is no file.
   static absl::StatusOr<StagedFiles> Create(const std::vector<std::string>& targets);
 
   // Where to write the file for target `index`; there is nothing yet.

@@ -12,7 +12,7 @@ struct StridedBox {
   std::vector<int64_t> counts;   // extents, outermost first, none of them 0
   std::vector<int64_t> strides;  // in bytes
 
-  // Bytes from the first to behind the last element of dimensions [level, rank).
+  // Bytes from the first to one past the last element of dimensions [level, rank).
   int64_t Span(size_t level, int64_t element) const;
 
   // Bytes of the elements in them.

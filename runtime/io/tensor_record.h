@@ -18,7 +18,7 @@ namespace dtranspile::io {
 // extents and LoD, and no bytes.
 enum class Elements { kRead, kSkip };
 
-// One dense record at the cursor, which ends up behind it. Errors: kDataLoss for a file that ends
+// One dense record at the cursor, which ends up after it. Errors: kDataLoss for a file that ends
 // too early, kInvalidArgument for versions, extents, types or LoD levels that no tensor has; both
 // name file and offset. Memory is taken only after the file has been found long enough for it.
 absl::StatusOr<Tensor> ReadRecord(Cursor& cursor, Elements elements = Elements::kRead);

@@ -6,7 +6,7 @@
 // is a list. Of an output nobody reads, no argument is given. An output written `ParamOut = Param`
 // may be the same memory as that input, which is then updated where it lies; the call copies the
 // input first where they differ. Kinds of attributes: bool int ints real reals text texts; `?`
-// behind a kind: callers may leave the attribute out. Names of attributes that begin with `@` say
+// after a kind: callers may leave the attribute out. Names of attributes that begin with `@` say
 // something of the program or the call, not of the op (compiler/lower/rules.h).
 //
 // The compiler gives arguments in this order (compiler/lower/call_row.h), and rows of rules are

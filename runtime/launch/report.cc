@@ -75,7 +75,7 @@ absl::StatusOr<Tensor> SumOf(std::vector<Tensor>& values, bool mean) {
   return std::move(values[0]);
 }
 
-// Along the dimension behind the step.
+// Along the dimension after the step.
 absl::StatusOr<Tensor> ConcatenationOf(const std::vector<Tensor>& values) {
   const Tensor& first = values[0];
   if (first.dims.size() < 2) return absl::InvalidArgumentError("scalars cannot be concatenated");
@@ -91,7 +91,7 @@ absl::StatusOr<Tensor> ConcatenationOf(const std::vector<Tensor>& values) {
   return all;
 }
 
-// Rows and sequences of one behind those of the other.
+// Rows and sequences of one after those of the other.
 absl::StatusOr<Tensor> JoinedRows(const std::vector<Tensor>& values) {
   const Tensor& first = values[0];
   if (first.dims.empty()) return absl::InvalidArgumentError("scalars cannot be concatenated");

@@ -38,7 +38,7 @@ namespace dtranspile::ps {
 struct ClientOptions {
   std::vector<std::string> addresses;  // "host:port" of every server; empty: they tell it in
   std::string store;                   // the job's store at "host:port",
-  std::string key;                     // behind this key
+  std::string key;                     // under this key
   std::string token;                   // of the job
   double timeout_seconds = 60;         // of every request
   std::string digest;                  // of the job, equal for all roles

@@ -24,7 +24,7 @@ Merge WordOf(exec::Merge merge) {
   return MERGE_MEAN;
 }
 
-// The first piece of a part that ends behind a byte.
+// The first piece of a part that ends after a byte.
 std::vector<Cut::Piece>::const_iterator PieceAt(const std::vector<Cut::Piece>& pieces, int64_t at) {
   return std::upper_bound(pieces.begin(), pieces.end(), at, [](int64_t byte, const Cut::Piece& p) {
     return byte < p.part + p.bytes;

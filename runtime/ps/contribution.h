@@ -22,7 +22,7 @@ struct PushChunk {
   int64_t number = 0;
   bool sparse = false;
   int64_t rows = 0;   // sparse: of all chunks together
-  int64_t bytes = 0;  // that stand behind the message
+  int64_t bytes = 0;  // that stand after the message
 };
 
 class Contribution {

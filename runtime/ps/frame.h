@@ -1,4 +1,4 @@
-// A gRPC message: a control message (messages.proto) and behind it bytes of a tensor, which are
+// A gRPC message: a control message (messages.proto) and after it bytes of a tensor, which are
 // slices of gRPC's own buffers: nothing is copied between control message and socket. Used by both
 // sides (server.h, client.h).
 #pragma once
@@ -20,7 +20,7 @@ namespace dtranspile::ps {
 // Of a control message. More is refused before it is parsed.
 inline constexpr uint32_t kMostControlBytes = 1 << 20;
 
-// Bytes behind a control message, read from front to back.
+// Bytes after a control message, read from front to back.
 class Payload {
  public:
   Payload() = default;

@@ -30,7 +30,7 @@ void MergeDense(const exec::Table& table, const Contributions& from, int64_t beg
 void MergeScattered(const exec::Table& table, const Contributions& from, int64_t first,
                     int64_t count, std::byte* to);
 
-// The same as SelectedRows: rows as they were pushed, one trainer's behind the other's, numbered
+// The same as SelectedRows: rows as they were pushed, one trainer's after the other's, numbered
 // from `first` on. Errors of Value::Resize.
 absl::Status MergeRows(const exec::Table& table, const Contributions& from, int64_t first,
                        int64_t count, exec::Value& to);

@@ -18,7 +18,7 @@ namespace dtranspile::ps {
 struct ServerOptions {
   std::string address;    // "host:port" to listen at, known to the trainers; "": any port, told in
   std::string store;      // the job's store at "host:port" (runtime/comm/gloo/store.h)
-  std::string key;        // behind which the addresses of this role stand there
+  std::string key;        // after which the addresses of this role stand there
   std::string token;      // of the job
   std::string interface;  // without `address`: network interface to listen at; "": loopback
   double timeout_seconds = 60;

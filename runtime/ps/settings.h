@@ -21,8 +21,8 @@ inline constexpr uint32_t kProtocolVersion = 2;
 inline constexpr char kSessionMethod[] = "/dtranspile.ps/Session";
 inline constexpr char kRequestMethod[] = "/dtranspile.ps/Request";
 
-// Where trainers find a server: in the job's store, behind a key of the job and the role. The value
-// is its address, behind kAt, or why there will be none, behind kFailed.
+// Where trainers find a server: in the job's store, under a key of the job and the role. The value
+// is its address, after kAt, or why there will be none, after kFailed.
 inline std::string AddressKey(const std::string& key, int server) {
   return absl::StrCat(key, ".", server);
 }

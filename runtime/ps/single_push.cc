@@ -98,7 +98,7 @@ absl::Status SinglePushes::Push(int trainer, int64_t number, const std::string& 
   return give(status);
 }
 
-// A trainer whose next push is complete takes its turn behind those that are ready.
+// A trainer whose next push is complete takes its turn after those that are ready.
 void SinglePushes::MakeReady(int trainer) {
   Sender& sender = senders_[static_cast<size_t>(trainer)];
   const auto next = sender.pushes.find(sender.applied);

@@ -9,7 +9,7 @@
 //     pulls read a copy of what the last ◄── Next: one program at a time, on a table that nobody
 //     reads program left, never half of an update
 //
-// A request of a trainer says how many of its pushes have to be applied before: a pull behind a
+// A request of a trainer says how many of its pushes have to be applied before: a pull after a
 // push sees it. Made by the server (server.h) for plans with programs of pushes.
 #pragma once
 

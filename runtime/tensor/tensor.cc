@@ -11,7 +11,7 @@
 namespace dtranspile {
 
 absl::StatusOr<int64_t> ElementCount(const std::vector<int64_t>& dims) {
-  // Every extent is looked at, also behind a zero: [0, -1] is as wrong as [-1].
+  // Every extent is looked at, also after a zero: [0, -1] is as wrong as [-1].
   int64_t count = 1;
   bool overflow = false;
   bool empty = false;

@@ -25,7 +25,7 @@ const Tensor* Find(const Course& course, int64_t step, const std::string& name, 
   return found == values.end() ? nullptr : &found->second;
 }
 
-// Values of ranks one behind the other, along the first dimension.
+// Values of ranks one after the other, along the first dimension.
 absl::StatusOr<Tensor> Joined(const std::vector<const Tensor*>& parts) {
   std::vector<int64_t> dims = parts.front()->dims;
   if (dims.empty()) return absl::InvalidArgumentError("scalars cannot be put together");

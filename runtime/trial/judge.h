@@ -23,7 +23,7 @@ class Judge {
   // Both outlive it. The first course is what messages show.
   Judge(const Config& config, const std::vector<Course>& courses);
 
-  // A rank of the job behind a step.
+  // A rank of the job after a step.
   absl::Status See(int64_t step, const exec::WorkerConfig& rank, const exec::Executor& executor);
 
   // What takes values of several ranks. When all have ended.

@@ -20,7 +20,7 @@ struct Difference {
   std::string of;    // of the reference
   std::string role;
   int rank = 0;
-  int64_t step = -1;  // -1: behind the start-up program
+  int64_t step = -1;  // -1: after the start-up program
   double relative = 0;
   std::string text;  // "element 3 is 0.5, not 0.25"
 };

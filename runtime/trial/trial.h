@@ -1,6 +1,6 @@
 // A job and its reference side by side, in this process: ranks are threads, reductions are those of
-// runtime/comm (in the order of the ranks), and what every rank holds behind its start-up program
-// and behind every step is compared with what the reference holds then. What `verify --execute`
+// runtime/comm (in the order of the ranks), and what every rank holds after its start-up program
+// and after every step is compared with what the reference holds then. What `verify --execute`
 // runs (docs/verification.md, Rung 5), in a process of its own, since a wrong job may do anything:
 // `dtranspile-worker --trial CONFIG`.
 #pragma once

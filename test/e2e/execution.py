@@ -25,7 +25,7 @@ def write(check, name, text):
 
 
 def after_reduction(text, op):
-    """Puts an op behind the all_reduce of fc_0.w_0@GRAD. `op` has its result and operand as %inserted and %reduced."""
+    """Puts an op after the all_reduce of fc_0.w_0@GRAD. `op` has its result and operand as %inserted and %reduced."""
     at = text.index("dist.role ")
     head, role = text[:at], text[at:]
     line = re.search(r"\n *(%\w+) = dist.all_reduce sum\((%\w+)\)[^\n]*10x1xf32>[^\n]*", role)
@@ -71,7 +71,7 @@ def evidence(check):
         "relations: unknown",
         "execution: refuted",
         "[differs] trainer/main: sgd of `fc_0.w_0`",
-        "of trainer 0 behind step 0: element",
+        "of trainer 0 after step 0: element",
         "execution)",
     )
     lost = re.sub(r"Grad\((%\w+)\) LearningRate\((%\w+)\) Param\(%2\)", r"Grad(%16) LearningRate(\2) Param(%2)", text)

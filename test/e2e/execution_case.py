@@ -2,7 +2,7 @@
 
     execution_case.py TOOLS CORPUS JOB...
 
-A JOB is CASE@WAY, CASE@FILE.mlir (a job by hand, test/jobs), either with `=REASON` behind it where the execution must say that instead of `agrees`. WAY: flags of transpile by name, as in test/mutation.
+A JOB is CASE@WAY, CASE@FILE.mlir (a job by hand, test/jobs), either with `=REASON` after it where the execution must say that instead of `agrees`. WAY: flags of transpile by name, as in test/mutation.
 """
 
 import json

@@ -1,5 +1,5 @@
 """Trains one case with local SGD through the command line, and compares it with the definition computed here: every replica trains the
-single-device program on its own share of the batch, with its own optimizer state, and behind every step the parameters of all replicas
+single-device program on its own share of the batch, with its own optimizer state, and after every step the parameters of all replicas
 become their mean. Nothing here knows how a job does that.
 
     local_sgd_case.py TOOL_FOLDER CORPUS CASE RANKS STEPS [TRANSPILE FLAG...]

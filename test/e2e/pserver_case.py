@@ -3,7 +3,7 @@ and server. Every loss, and every parameter that the framework recorded, is comp
 
     pserver_case.py TOOL_FOLDER CORPUS CASE JOB...
 
-JOB: TRAINERSxSERVERS, with `s` behind it for blocks of 8 elements, then +FIELD=VALUE of the request. `+start`: from the values that start-up draws, compared
+JOB: TRAINERSxSERVERS, with `s` after it for blocks of 8 elements, then +FIELD=VALUE of the request. `+start`: from the values that start-up draws, compared
 with the program on one device. Tolerances are those of train_case.py.
 """
 

@@ -20,7 +20,7 @@ import train_case  # noqa: E402
 from train_case import call, compare_losses, fail, scalar  # noqa: E402
 
 STEPS, BATCH, FEATURES = 160, 16, 10
-# The loss behind as many samples: at most so many times that of synchronous trainers, plus NOISE.
+# The loss after as many samples: at most so many times that of synchronous trainers, plus NOISE.
 BAND, NOISE = 1.25, 1e-3
 
 
@@ -101,7 +101,7 @@ def check_band(tool, job, sync, work):
             losses.append(run(tool, name, variant(path, work, name, change), feeds, work)[1])
         for steps in (STEPS // 4, STEPS // 2, STEPS):
             late = [sum(one[steps - 10 : steps]) / 10 for one in losses]
-            print("seed %d: loss behind %d samples %.4g, of synchronous trainers %.4g" % (seed, steps * BATCH, *late))
+            print("seed %d: loss after %d samples %.4g, of synchronous trainers %.4g" % (seed, steps * BATCH, *late))
             if late[0] > BAND * late[1] + NOISE:
                 fail("seed %d: outside of the band: %s" % (seed, losses[0]))
         if late[0] > 0.05 * losses[0][0]:

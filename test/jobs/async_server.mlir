@@ -1,6 +1,6 @@
 // An asynchronous parameter server: two trainers compute gradients on their halves of the batch and
 // push them; the server applies every push by itself, as soon as it is there, and a pull gives what
-// it has then, behind the trainer's own pushes. Nobody waits for another trainer: a trainer's
+// it has then, after the trainer's own pushes. Nobody waits for another trainer: a trainer's
 // gradient may be of parameters that the other one has changed since (`staleness`, the contract of
 // this job). With one trainer a step is one step of the single-device program.
 //

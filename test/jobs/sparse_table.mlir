@@ -328,7 +328,7 @@ module {
             pd.set @fc_1.w_0, %3 : tensor<?x600xf32>
             dist.yield
           }
-          // The rows of all trainers, one behind the other, with their numbers in the block.
+          // The rows of all trainers, one after the other, with their numbers in the block.
           dist.foreach_block @shared_embedding (%arg0) {
             %1 = dist.merged @shared_embedding : !pd.rows<tensor<?x32xf32>>
             %2 = pd.get @shared_embedding : tensor<?x32xf32>

@@ -108,7 +108,7 @@ void roleAdded(JobView& view, Edits& edits) {
 
 void drawInserted(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
-    edits.add(op, "behind it stands a draw that nobody reads", [op]() {
+    edits.add(op, "after it stands a draw that nobody reads", [op]() {
       mlir::OpBuilder builder(op->getContext());
       builder.setInsertionPointAfter(op);
       auto type = mlir::RankedTensorType::get({2}, builder.getF32Type());

@@ -80,7 +80,7 @@ void biased(JobView& view, Edits& edits) {
     });
 }
 
-// The factor on one branch of what comes behind it only.
+// The factor on one branch of what comes after it only.
 void onOneReader(JobView& view, Edits& edits) {
   for (pd::OpView op : insertedScales(view)) {
     mlir::Value result = op.output("Out"), before = op.input("X");
@@ -91,7 +91,7 @@ void onOneReader(JobView& view, Edits& edits) {
   }
 }
 
-// The factor on the gradients in front of the updates, behind what is added to them before.
+// The factor on the gradients in front of the updates, after what is added to them before.
 void movedToUpdates(JobView& view, Edits& edits) {
   std::vector<pd::OpView> updates;
   for (mlir::Operation* op : view.framework)

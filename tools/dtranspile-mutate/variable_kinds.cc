@@ -15,7 +15,7 @@ std::vector<pd::SetOp> setsOf(JobView& view) {
   return found;
 }
 
-// Those behind which a variable is not set again.
+// Those after which a variable is not set again.
 std::vector<pd::SetOp> lastSetsOf(JobView& view) {
   std::vector<pd::SetOp> sets = setsOf(view), last;
   for (auto [i, set] : llvm::enumerate(sets))

@@ -116,7 +116,7 @@ class Together {
     shares_ = Shares(form, scene.axes(), relationOf);
   }
 
-  const Loss& loss() const { return evaluated_.loss; }
+  const Reason& reason() const { return evaluated_.reason; }
   bool isSite() const { return evaluated_.site; }
   // Of a result of the op; null: of a variable that its blocks set.
   Relation relation(mlir::Value result) const {
@@ -200,13 +200,13 @@ void visitControlFlow(const Scene& scene, mlir::Operation* op, mlir::Operation* 
   const bool backward = pd::OpView(op).spec() && pd::OpView(op).spec()->gradient;
   const GradientFlow flow(op);
   const Together all(scene, reads, backward), values(scene, forward, false);
-  const Loss mixed = {"computes more than gradients from gradients", -1, {}};
+  const Reason mixed = {"computes more than gradients from gradients", -1, {}};
   // What `name` is made from; null where that has no rule.
   auto choose = [&](llvm::StringRef name, bool fromGradients) -> const Together* {
     const bool linear = !backward || name.contains("@GRAD");
     if (!linear && fromGradients) return nullptr;
     const Together& from = linear ? all : values;
-    if (from.isSite()) scene.store.addSite({op, from.loss()});
+    if (from.isSite()) scene.store.addSite({op, from.reason()});
     return &from;
   };
   for (mlir::OpResult result : op->getResults()) {
@@ -215,7 +215,7 @@ void visitControlFlow(const Scene& scene, mlir::Operation* op, mlir::Operation* 
     Relation relation = from ? from->relation(result) : Relation();
     relation.reference = scene.reference().numberOf(reference->getResult(result.getResultNumber()));
     relation.draw = drawBehind(scene, reads, result);
-    if (!relation.known()) scene.store.noteLoss(result, from ? from->loss() : mixed);
+    if (!relation.known()) scene.store.noteReason(result, from ? from->reason() : mixed);
     scene.store.set(result, std::move(relation));
   }
   for (const std::string& name : written) {

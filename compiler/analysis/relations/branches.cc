@@ -185,8 +185,8 @@ void Branch::leaveResult(mlir::OpResult result) {
       relation.whole = relation.parts = {};
   }
   if (!relation.known())
-    scene_.store.noteLoss(result,
-                          {"gives what is not the same on both ways out of its block", -1, {}});
+    scene_.store.noteReason(result,
+                            {"gives what is not the same on both ways out of its block", -1, {}});
   relation.reference = scene_.reference().numberOf(reference_->getResult(result.getResultNumber()));
   relation.minuend = {};
   scene_.store.set(result, std::move(relation));

@@ -17,7 +17,7 @@ class Branch {
 
   // What enters the block; its ops are walked after that. False where nothing is known of them.
   bool enter();
-  // What is so behind it, whether it has run or not.
+  // What is so after it, whether it has run or not.
   void leave();
 
  private:

@@ -12,7 +12,7 @@ namespace {
 using dist::Reduce;
 
 // Parts of one dim over several axes lie in the order of the mesh, its last axis fastest
-// (docs/dialects/dist.md). A cut cuts the parts that are there, so its axes stand behind those that
+// (docs/dialects/dist.md). A cut cuts the parts that are there, so its axes stand after those that
 // the dim is cut over already; and the last cuts are put together first.
 bool innermost(const Reading& reading, const Axes& axes, llvm::ArrayRef<unsigned> own,
                int64_t dim) {
@@ -44,12 +44,12 @@ namespace {
 
 // all_reduce and reduce_scatter, for one of the readings.
 Reading reducedReading(const Scene& scene, dist::CommOp comm, const Relation& operand, bool whole,
-                       Reduce reduce, std::optional<int64_t> scatterDim, Loss& loss) {
+                       Reduce reduce, std::optional<int64_t> scatterDim, Reason& reason) {
   Reading reading = whole ? operand.whole : operand.parts;
   if (!reading.known) return reading;
   llvm::SmallVector<unsigned, 2> own = axesOfComm(scene.axes(), comm);
   if (scatterDim && !innermost(reading, scene.axes(), own, *scatterDim)) {
-    loss = {"cuts parts again over an axis that stands before theirs in the mesh", -1, {}};
+    reason = {"cuts parts again over an axis that stands before theirs in the mesh", -1, {}};
     return {};
   }
   for (unsigned axis : own) {
@@ -57,12 +57,12 @@ Reading reducedReading(const Scene& scene, dist::CommOp comm, const Relation& op
     std::optional<Rational> factor =
         reducedScale(state, reduce, scene.axes().sizes[axis], operand, whole);
     if (!factor) {
-      loss = {"combines with " + dist::stringifyReduce(reduce).str() + " a value that is " +
-                  state.text(),
-              static_cast<int>(axis),
-              {}};
+      reason = {"combines with " + dist::stringifyReduce(reduce).str() + " a value that is " +
+                    state.text(),
+                static_cast<int>(axis),
+                {}};
       // What belongs to different samples or ranks becomes one: no value of the reference.
-      if (state.isSplit() || state.isParts() || state.isDifferent()) loss.wrong = "reduction";
+      if (state.isSplit() || state.isParts() || state.isDifferent()) reason.wrong = "reduction";
       return {};
     }
     reading.scale = reading.scale * *factor;
@@ -73,10 +73,10 @@ Reading reducedReading(const Scene& scene, dist::CommOp comm, const Relation& op
 
 // What is lost as a whole is lost: the mean over shares of a value is no value of the reference.
 Relation reduced(const Scene& scene, dist::CommOp comm, const Relation& operand, Reduce reduce,
-                 std::optional<int64_t> scatterDim, Loss& loss) {
+                 std::optional<int64_t> scatterDim, Reason& reason) {
   Relation result = operand;
-  Loss ignored;
-  result.whole = reducedReading(scene, comm, operand, true, reduce, scatterDim, loss);
+  Reason ignored;
+  result.whole = reducedReading(scene, comm, operand, true, reduce, scatterDim, reason);
   result.parts = result.whole.known
                      ? reducedReading(scene, comm, operand, false, reduce, scatterDim, ignored)
                      : Reading();
@@ -87,20 +87,21 @@ Relation reduced(const Scene& scene, dist::CommOp comm, const Relation& operand,
 }
 
 Relation gathered(const Scene& scene, dist::CommOp comm, const Relation& operand, int64_t dim,
-                  Loss& loss) {
+                  Reason& reason) {
   Relation result = operand;
   for (Reading* reading : {&result.whole, &result.parts}) {
     if (!reading->known) continue;
     if (!innermost(*reading, scene.axes(), axesOfComm(scene.axes(), comm), dim)) {
-      loss = {
-          "puts parts together that are still cut over an axis behind theirs in the mesh", -1, {}};
+      reason = {
+          "puts parts together that are still cut over an axis after theirs in the mesh", -1, {}};
       *reading = {};
       continue;
     }
     for (unsigned axis : axesOfComm(scene.axes(), comm)) {
       State& state = reading->states[axis];
       if (!(state == State::split(dim))) {
-        loss = {"gathers along a dim a value that is " + state.text(), static_cast<int>(axis), {}};
+        reason = {
+            "gathers along a dim a value that is " + state.text(), static_cast<int>(axis), {}};
         *reading = {};
         break;
       }
@@ -112,7 +113,7 @@ Relation gathered(const Scene& scene, dist::CommOp comm, const Relation& operand
 
 // Parts along `from` become parts along `to`.
 Relation exchanged(const Scene& scene, dist::CommOp comm, const Relation& operand, int64_t from,
-                   int64_t to, Loss& loss) {
+                   int64_t to, Reason& reason) {
   Relation result = operand;
   llvm::SmallVector<unsigned, 2> own = axesOfComm(scene.axes(), comm);
   for (Reading* reading : {&result.whole, &result.parts}) {
@@ -125,10 +126,10 @@ Relation exchanged(const Scene& scene, dist::CommOp comm, const Relation& operan
         state = State::split(to);
         continue;
       }
-      loss = {"exchanges the parts along dim " + std::to_string(from) + " of a value that is " +
-                  state.text(),
-              static_cast<int>(axis),
-              {}};
+      reason = {"exchanges the parts along dim " + std::to_string(from) + " of a value that is " +
+                    state.text(),
+                static_cast<int>(axis),
+                {}};
       *reading = {};
       break;
     }
@@ -140,12 +141,12 @@ Relation exchanged(const Scene& scene, dist::CommOp comm, const Relation& operan
 // chosen. Of values that differ because the ranks computed them from samples of their own, the
 // others' share would be lost. Of a located value only what the root holds is looked at.
 Relation broadcast(const Scene& scene, dist::BroadcastOp op, dist::CommOp comm, mlir::Value input,
-                   Loss& loss) {
+                   Reason& reason) {
   Relation result = scene.of(input);
   if (auto at = llvm::dyn_cast<dist::AtType>(input.getType())) {
     const Place& here = scene.store.scope().place;
     result = scene.store.restricted(std::move(result), here.within(at.getWhere()),
-                                    here.within(op.getRoot()), loss);
+                                    here.within(op.getRoot()), reason);
     for (Reading* reading : {&result.whole, &result.parts})
       for (unsigned axis : axesOfComm(scene.axes(), comm)) {
         if (!reading->known) continue;
@@ -160,9 +161,9 @@ Relation broadcast(const Scene& scene, dist::BroadcastOp op, dist::CommOp comm, 
       State& state = reading->states[axis];
       if (!state.isReplicated() &&
           !(state.isDifferent() && state.tagAttr().getValue() == kRandomTag)) {
-        loss = {"spreads the root's share of a value that is " + state.text(),
-                static_cast<int>(axis),
-                {}};
+        reason = {"spreads the root's share of a value that is " + state.text(),
+                  static_cast<int>(axis),
+                  {}};
         *reading = {};
         break;
       }
@@ -174,7 +175,7 @@ Relation broadcast(const Scene& scene, dist::BroadcastOp op, dist::CommOp comm, 
 }
 
 // A partial sum reduced with max is wrong whatever follows; reported here, and taken for right
-// behind.
+// after.
 void demandReduction(const Scene& scene, mlir::Operation* op, dist::CommOp comm) {
   std::optional<Reduce> reduce;
   llvm::TypeSwitch<mlir::Operation*>(op)
@@ -199,10 +200,10 @@ void demandReduction(const Scene& scene, mlir::Operation* op, dist::CommOp comm)
 
 void give(const Scene& scene, mlir::Value result, const Awaited& awaited) {
   if (awaited.relation.known()) return scene.store.set(result, awaited.relation);
-  scene.store.lose(result, awaited.loss);
+  scene.store.lose(result, awaited.reason);
   // It still stands for what it was made from.
   Relation nothing;
-  if (awaited.loss.operand) nothing.follow(scene.of(awaited.loss.operand));
+  if (awaited.reason.operand) nothing.follow(scene.of(awaited.reason.operand));
   scene.store.correct(result, std::move(nothing));
 }
 
@@ -247,31 +248,34 @@ void visitCollective(const Scene& scene, mlir::Operation* op) {
   std::vector<Awaited> results;
   for (mlir::Value operand : op->getOperands()) {
     Awaited result;
-    result.loss = {"takes a value of unknown relation", -1, operand};
+    result.reason = {"takes a value of unknown relation", -1, operand};
     const Relation& input = scene.of(operand);
     llvm::TypeSwitch<mlir::Operation*>(op)
         .Case([&](dist::AllReduceOp one) {
-          result.relation = reduced(scene, comm, input, one.getReduce(), std::nullopt, result.loss);
+          result.relation =
+              reduced(scene, comm, input, one.getReduce(), std::nullopt, result.reason);
         })
         .Case([&](dist::ReduceOp one) {
-          result.relation = reduced(scene, comm, input, one.getReduce(), std::nullopt, result.loss);
+          result.relation =
+              reduced(scene, comm, input, one.getReduce(), std::nullopt, result.reason);
         })
         .Case([&](dist::ReduceScatterOp one) {
-          result.relation = reduced(scene, comm, input, one.getReduce(), one.getDim(), result.loss);
+          result.relation =
+              reduced(scene, comm, input, one.getReduce(), one.getDim(), result.reason);
         })
         .Case([&](dist::AllGatherOp one) {
-          result.relation = gathered(scene, comm, input, one.getDim(), result.loss);
+          result.relation = gathered(scene, comm, input, one.getDim(), result.reason);
         })
         .Case([&](dist::AllToAllOp one) {
           result.relation =
-              exchanged(scene, comm, input, one.getConcat(), one.getSplit(), result.loss);
+              exchanged(scene, comm, input, one.getConcat(), one.getSplit(), result.reason);
         })
         .Case([&](dist::BroadcastOp one) {
-          result.relation = broadcast(scene, one, comm, operand, result.loss);
+          result.relation = broadcast(scene, one, comm, operand, result.reason);
         })
         .Case([&](dist::TransferOp) { result.relation = input; })
-        .Default([&](mlir::Operation*) { result.loss = {"has no relation rule", -1, {}}; });
-    result.loss.operand = operand;
+        .Default([&](mlir::Operation*) { result.reason = {"has no relation rule", -1, {}}; });
+    result.reason.operand = operand;
     results.push_back(std::move(result));
   }
   if (op->getNumResults() == 1 && llvm::isa<dist::PendingType>(op->getResult(0).getType()))

@@ -1,6 +1,6 @@
 // Composites: one framework op whose body communicates. The body is read by the same
 // rules, without lineage inside: composite_body.h compares it with the formula of its op, and its
-// relations say that with n ranks it gives the same. A scale directly behind an
+// relations say that with n ranks it gives the same. A scale directly after an
 // all_reduce divides by the number of ranks; other scales belong to the formula.
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/relations/composite_body.h"
@@ -49,10 +49,10 @@ void visitLocal(const Scene& scene, mlir::Operation* op) {
     for (Reading* reading : {&relation.whole, &relation.parts})
       reading->scale = reading->scale * factor;
     relation.gradient = readsGradient(scene, op->getOperands());
-    if (!relation.known()) scene.store.noteLoss(op->getResult(i), context.losses()[i]);
+    if (!relation.known()) scene.store.noteReason(op->getResult(i), context.reasons()[i]);
     scene.store.set(op->getResult(i), std::move(relation));
   }
-  if (const Loss* site = context.site()) scene.store.addSite({op->getParentOp(), *site});
+  if (const Reason* site = context.site()) scene.store.addSite({op->getParentOp(), *site});
 }
 
 mlir::Operation* enterComposite(const Scene& scene, dist::CompositeOp composite) {
@@ -92,10 +92,10 @@ void leaveComposite(const Scene& scene, dist::CompositeOp composite, mlir::Opera
     Relation relation = scene.of(value);
     relation.reference = scene.reference().numberOf(reference->getResult(i));
     relation.gradient = readsGradient(scene, composite.getInputs());
-    const Loss* why = scene.store.lossOf(value);
+    const Reason* why = scene.store.reasonOf(value);
     if (!relation.known())
-      scene.store.noteLoss(composite->getResult(i),
-                           why ? *why : Loss{"loses this result in its body", -1, {}});
+      scene.store.noteReason(composite->getResult(i),
+                             why ? *why : Reason{"loses this result in its body", -1, {}});
     scene.store.set(composite->getResult(i), std::move(relation));
   }
 }

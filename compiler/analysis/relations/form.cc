@@ -51,12 +51,12 @@ class Evaluation {
     return form_.combine == Combine::Sum && term.use == Use::Linear && isZero_(term.value);
   }
   bool lose(std::string why, int axis = -1, mlir::Value operand = {}) {
-    outcome_.loss = {std::move(why), axis, operand};
+    outcome_.reason = {std::move(why), axis, operand};
     return false;
   }
   bool misfit(std::string why, int axis, mlir::Value operand) {
     lose(std::move(why), axis, operand);
-    outcome_.loss.misfit = true;
+    outcome_.reason.misfit = true;
     return false;
   }
   bool alongAxis(unsigned axis);
@@ -294,7 +294,7 @@ bool Evaluation::combineScales() {
         }
         if (common && !(*common == scale)) {
           lose("adds values of scale " + common->text() + " and " + scale.text(), -1, term.value);
-          if (!common->isLost() && !scale.isLost()) outcome_.loss.wrong = "scale";
+          if (!common->isLost() && !scale.isLost()) outcome_.reason.wrong = "scale";
           return false;
         }
         common = scale;

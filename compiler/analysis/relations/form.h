@@ -12,7 +12,7 @@
 // An op whose form the whole reading does not fit along a data axis is a site: it is evaluated per
 // share, and the whole reading goes on with what that gives. Results with the batch's dim are put
 // together along it; of others there is one value per share (state Parts), a coefficient that
-// differs between the shares for the ops behind it.
+// differs between the shares for the ops after it.
 #pragma once
 
 #include "compiler/analysis/relations/relation.h"
@@ -78,7 +78,7 @@ struct Form {
 };
 
 // Why a reading was lost.
-struct Loss {
+struct Reason {
   std::string why;
   int axis = -1;                // -1: not about one axis
   mlir::Value operand;          // null: not about one operand
@@ -90,7 +90,7 @@ struct Loss {
 
 struct Outcome {
   Reading reading;
-  Loss loss;  // where the reading is not known
+  Reason reason;  // where the reading is not known
 };
 
 using ReadingOf = llvm::function_ref<const Reading&(mlir::Value)>;
@@ -107,7 +107,7 @@ Outcome evaluate(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero
 // Both readings of a result, and what goes along with its operands.
 struct Evaluated {
   Relation relation;
-  Loss loss;          // of the whole reading: why it is not known, or why the op is a site
+  Reason reason;      // of the whole reading: why it is not known, or why the op is a site
   bool site = false;  // evaluated per share from here on
 };
 Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf);

@@ -96,14 +96,14 @@ namespace {
 // Whoever fetches a value depends on what passes put before it, also where no update does.
 void checkUnknown(const Scene& scene, mlir::Operation* op, mlir::Value operand) {
   mlir::Operation* maker = operand.getDefiningOp();
-  const Loss* loss = scene.store.lossOf(operand);
-  if (!maker || maker->hasAttr(dist::kSrcAttr) || !loss || loss->why.empty() ||
+  const Reason* reason = scene.store.reasonOf(operand);
+  if (!maker || maker->hasAttr(dist::kSrcAttr) || !reason || reason->why.empty() ||
       llvm::isa<pd::GetOp, pd::InputOp, pd::UndefOp>(maker))
     return;
-  scene.report(op, loss->wrong ? Message::Level::Refuted : Message::Level::Unknown,
-               loss->wrong ? loss->wrong : "unknown-relation",
+  scene.report(op, reason->wrong ? Message::Level::Refuted : Message::Level::Unknown,
+               reason->wrong ? reason->wrong : "unknown-relation",
                "takes " + nameText(operand) + ", of which nothing is known: " + typeOf(maker) +
-                   " " + loss->why,
+                   " " + reason->why,
                "remove what was inserted there: what this op gives can be fetched");
 }
 
@@ -178,10 +178,10 @@ void giveResults(const Scene& scene, mlir::Operation* op, mlir::Operation* refer
     relation.gradient = gradient;
     relation.draw = drawBehind(scene, op->getOperands(), op->getResult(i));
     if (seed) seedPerShare(scene, lossOf(scene, reference), relation);
-    if (!relation.known()) scene.store.noteLoss(op->getResult(i), context.losses()[i]);
+    if (!relation.known()) scene.store.noteReason(op->getResult(i), context.reasons()[i]);
     scene.store.set(op->getResult(i), std::move(relation));
   }
-  const Loss* site = context.site();
+  const Reason* site = context.site();
   if (site && (site->misfit || !readsShares(scene, op))) scene.store.addSite({op, *site});
 }
 

@@ -47,17 +47,18 @@ bool alike(const Relation& here, const Relation& there, const Axes& axes, const 
 std::vector<Awaited> yieldedBy(const Scene& scene, mlir::Region& region) {
   std::vector<Awaited> values;
   for (mlir::Value value : llvm::cast<dist::YieldOp>(region.front().getTerminator()).getValues()) {
-    const Loss* loss = scene.store.lossOf(value);
-    values.push_back({scene.of(value), loss ? *loss : Loss{"gives what is not known", -1, {}}});
-    // Behind the region the other ranks' parts may come to it.
-    if (llvm::StringRef(values.back().loss.wrong) == "part") values.back().loss.wrong = nullptr;
+    const Reason* reason = scene.store.reasonOf(value);
+    values.push_back(
+        {scene.of(value), reason ? *reason : Reason{"gives what is not known", -1, {}}});
+    // After the region the other ranks' parts may come to it.
+    if (llvm::StringRef(values.back().reason.wrong) == "part") values.back().reason.wrong = nullptr;
   }
   return values;
 }
 
 void giveAwaited(const Scene& scene, mlir::Value result, Awaited value) {
   if (value.relation.known()) return scene.store.set(result, std::move(value.relation));
-  scene.store.lose(result, std::move(value.loss));
+  scene.store.lose(result, std::move(value.reason));
   scene.store.correct(result, std::move(value.relation));  // it still stands for what it did
 }
 
@@ -92,9 +93,9 @@ void joinBodies(const Scene& scene, dist::OnOp on, std::vector<Awaited> here,
       giveAwaited(scene, result, std::move(value));
     } else {
       const bool known = value.relation.known() && rest.relation.known();
-      scene.store.lose(result, known ? Loss{"joins values of different relations", -1, {}}
-                               : value.relation.known() ? rest.loss
-                                                        : value.loss);
+      scene.store.lose(result, known ? Reason{"joins values of different relations", -1, {}}
+                               : value.relation.known() ? rest.reason
+                                                        : value.reason);
     }
   }
 }

@@ -237,7 +237,7 @@ void visitInserted(const Scene& scene, mlir::Operation* op) {
   if (power) relation.reference = next.number;
   for (Reading* reading : {&relation.whole, &relation.parts})
     reading->scale = power ? reading->scale : reading->scale * factor;
-  if (!relation.known()) scene.store.noteLoss(op->getResult(0), context.losses()[0]);
+  if (!relation.known()) scene.store.noteReason(op->getResult(0), context.reasons()[0]);
   // Rounding is a deviation, and does not commute with the sum of a partial value either.
   bool partial =
       relation.known() && llvm::any_of(relation.reading().states, [](const State& state) {

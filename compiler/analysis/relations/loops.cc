@@ -40,11 +40,11 @@ Awaited fromStart(const Scene& scene, mlir::Value init, Awaited total) {
   const Relation& start = scene.of(init);
   if (start.isZero && start.known()) return total;
   if (total.relation.isZero && total.relation.known()) return {start, {}};
-  Loss loss{"begins to accumulate with " + nameText(init) + ", which is not zero", -1, init};
-  if (start.known()) loss.wrong = "accumulation";
+  Reason reason{"begins to accumulate with " + nameText(init) + ", which is not zero", -1, init};
+  if (start.known()) reason.wrong = "accumulation";
   Relation nothing;
   nothing.follow(total.relation);
-  return {std::move(nothing), std::move(loss)};
+  return {std::move(nothing), std::move(reason)};
 }
 
 // Sum over the time axes of the loop.
@@ -58,10 +58,10 @@ Awaited overMicroBatches(const Axes& inside, const llvm::BitVector& loop, Awaite
           reducedScale(state, dist::Reduce::Sum, inside.sizes[axis], term.relation, whole);
       if (!factor) {
         if (whole)
-          term.loss = {"sums over " + inside.names[axis] + " a value that is " + state.text(),
-                       static_cast<int>(axis),
-                       {}};
-        if (whole && (state.isSplit() || state.isParts())) term.loss.wrong = "reduction";
+          term.reason = {"sums over " + inside.names[axis] + " a value that is " + state.text(),
+                         static_cast<int>(axis),
+                         {}};
+        if (whole && (state.isSplit() || state.isParts())) term.reason.wrong = "reduction";
         reading = {};
         break;
       }
@@ -105,8 +105,8 @@ Awaited overBlocks(const Axes& inside, int axis, int64_t servers, Awaited term) 
       if (!partial) reading.scale = reading.scale * Rational(inside.sizes[axis]);
       state = servers > 1 ? State::partial(dist::Reduce::Sum) : State::replicated();
     } else {
-      term.loss = {"sums over blocks a value that is " + state.text(), axis, {}};
-      if (state.isSplit()) term.loss.wrong = "reduction";
+      term.reason = {"sums over blocks a value that is " + state.text(), axis, {}};
+      if (state.isSplit()) term.reason.wrong = "reduction";
       reading = {};
     }
   }
@@ -216,8 +216,8 @@ Awaited readBlock(const Scene& scene, const Variable& variable) {
     if (!(reading->states[axis] == own)) *reading = {};
     else if (blocks) reading->states[axis] = blockState(scene, variable, scene.axes().sizes[axis]);
   }
-  if (!value.relation.known() && value.loss.why.empty())
-    value.loss = {"holds no block of `" + scene.store.scope().blocksOf + "`", -1, {}};
+  if (!value.relation.known() && value.reason.why.empty())
+    value.reason = {"holds no block of `" + scene.store.scope().blocksOf + "`", -1, {}};
   return value;
 }
 

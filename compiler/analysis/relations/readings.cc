@@ -59,11 +59,11 @@ bool evaluateShare(const Form& form, const Axes& axes, RelationOf relationOf, Is
       form, axes, [&](mlir::Value value) -> const Reading& { return shares.find(value)->second; },
       isZero);
   if (!outcome.reading.known) {
-    result.loss = std::move(outcome.loss);
+    result.reason = std::move(outcome.reason);
     return false;
   }
   // A record of a site, or the gradient of a value per share: what takes it is no site of its own.
-  result.site = result.loss.misfit || llvm::none_of(form.terms, [&](const Term& term) {
+  result.site = result.reason.misfit || llvm::none_of(form.terms, [&](const Term& term) {
                   return term.use != Use::Shape &&
                          (relationOf(term.value).ofShare != 0 ||
                           llvm::any_of(relationOf(term.value).whole.states,
@@ -110,17 +110,17 @@ Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf
       uneven);
   relation.parts = std::move(parts.reading);
   relation.whole = std::move(whole.reading);
-  evaluated.loss = std::move(whole.loss);
+  evaluated.reason = std::move(whole.reason);
   // Among pairs of a share's samples all extents are the share's.
   if (llvm::any_of(form.terms,
                    [&](const Term& term) { return relationOf(term.value).ofShare != 0; }))
-    evaluated.loss.misfit = false;
-  const int axis = evaluated.loss.axis;
-  if (!relation.whole.known && !evaluated.loss.wrong && form.shareable && axis >= 0 &&
+    evaluated.reason.misfit = false;
+  const int axis = evaluated.reason.axis;
+  if (!relation.whole.known && !evaluated.reason.wrong && form.shareable && axis >= 0 &&
       axes.isData[axis])
     evaluateShare(form, axes, relationOf, isZero, evaluated);
   relation.ofShare =
-      dimsOfShare(form, axes, relationOf, relation.whole.known && !evaluated.loss.why.empty());
+      dimsOfShare(form, axes, relationOf, relation.whole.known && !evaluated.reason.why.empty());
   return evaluated;
 }
 

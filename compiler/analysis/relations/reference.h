@@ -50,7 +50,7 @@ class Reference {
   };
   Multiple powerBehind(int number) const { return powers_.lookup(number); }
   // Numbers of a persistable that the regions of op `index` set: before the op, at the end of the
-  // regions, and behind the op, when they may have run or not; -1 otherwise.
+  // regions, and after the op, when they may have run or not; -1 otherwise.
   int numberBefore(int64_t index, llvm::StringRef var) const;
   int numberWithin(int64_t index, llvm::StringRef var) const;
   int numberAfter(int64_t index, llvm::StringRef var) const;

@@ -75,7 +75,7 @@ struct Reading {
 
 // A value is read as a whole (its parts, put together, are scale × the reference value) and in
 // parts (on data axes each rank has scale × what the reference's ops give on that rank's share of
-// the batch). Either may be lost. Behind a site the whole reading speaks of the reference with its
+// the batch). Either may be lost. After a site the whole reading speaks of the reference with its
 // sites evaluated per share (docs/verification.md), and state Parts is one value per share.
 struct Relation {
   int reference = -1;   // number of the reference value (reference.h); -1: none known

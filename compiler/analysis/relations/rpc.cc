@@ -56,9 +56,9 @@ Rpc::Pushed Rpc::combined(const Scene& scene, dist::PushOp op) const {
   const Axes& axes = scene.store.meshAxes();
   Pushed pushed{op, scene.of(op.getInput()), {}, false};
   Relation& relation = pushed.relation;
-  const Loss* lost = scene.store.lossOf(op.getInput());
+  const Reason* lost = scene.store.reasonOf(op.getInput());
   if (!relation.known())
-    pushed.loss = lost ? *lost : Loss{"takes a value of unknown relation", -1, {}};
+    pushed.reason = lost ? *lost : Reason{"takes a value of unknown relation", -1, {}};
   int64_t trainers = 1;
   for (unsigned a = 0; a < axes.count() && relation.whole.known; ++a) {
     trainers *= axes.meshSizes[a];
@@ -67,11 +67,11 @@ Rpc::Pushed Rpc::combined(const Scene& scene, dist::PushOp op) const {
     std::optional<Rational> factor =
         reducedScale(state, dist::Reduce::Sum, axes.meshSizes[a], relation, true);
     if (!factor) {
-      pushed.loss = {"is " + state.text() + " along axis " + axes.names[a] +
-                         ": the servers would add values of different samples or ranks",
-                     -1,
-                     {},
-                     "reduction"};
+      pushed.reason = {"is " + state.text() + " along axis " + axes.names[a] +
+                           ": the servers would add values of different samples or ranks",
+                       -1,
+                       {},
+                       "reduction"};
       relation.whole = {};
       break;
     }
@@ -94,21 +94,21 @@ Rpc::Pushed Rpc::own(const Scene& scene, dist::PushOp op) const {
   Pushed pushed{op, scene.of(op.getInput()), {}, false};
   Relation& relation = pushed.relation;
   Reading& parts = relation.parts;
-  const Loss* lost = scene.store.lossOf(op.getInput());
+  const Reason* lost = scene.store.reasonOf(op.getInput());
   if (!parts.known)
-    pushed.loss =
-        lost ? *lost : Loss{"is not what the reference gives on a trainer's share", -1, {}};
+    pushed.reason =
+        lost ? *lost : Reason{"is not what the reference gives on a trainer's share", -1, {}};
   for (unsigned a = 0; a < axes.count() && parts.known; ++a) {
     State& state = parts.states[a];
     if (axes.meshSizes[a] == 1 || state.isReplicated() || state.isParts()) {
       state = State::replicated();
       continue;
     }
-    pushed.loss = {"is " + state.text() + " along axis " + axes.names[a] +
-                       ": it is no gradient of a trainer's own share",
-                   -1,
-                   {},
-                   "reduction"};
+    pushed.reason = {"is " + state.text() + " along axis " + axes.names[a] +
+                         ": it is no gradient of a trainer's own share",
+                     -1,
+                     {},
+                     "reduction"};
     parts = {};
   }
   relation.whole = parts;
@@ -178,9 +178,9 @@ void Rpc::push(const Scene& scene, dist::PushOp op) {
     if (each && server->single() && !scene.question.startup) apply(scene, *server, pushed);
     return;
   }
-  scene.report(op, pushed.loss.wrong ? Message::Level::Refuted : Message::Level::Unknown,
-               pushed.loss.wrong ? pushed.loss.wrong : "unknown-relation",
-               "pushes " + nameText(op.getInput()) + ", which " + pushed.loss.why,
+  scene.report(op, pushed.reason.wrong ? Message::Level::Refuted : Message::Level::Unknown,
+               pushed.reason.wrong ? pushed.reason.wrong : "unknown-relation",
+               "pushes " + nameText(op.getInput()) + ", which " + pushed.reason.why,
                "push a gradient: the servers add what the trainers push");
 }
 
@@ -248,11 +248,11 @@ void Rpc::merged(const Scene& scene, dist::MergedOp op) {
 // All parts, put together by the layout that the variable is declared with.
 Awaited Rpc::heldBy(const Scene& scene, Server* server, mlir::SymbolRefAttr name) const {
   Awaited none;
-  none.loss = {"takes from no server", -1, {}};
+  none.reason = {"takes from no server", -1, {}};
   if (!server) return none;
   Store& store = *server->walk->store;
   const Variable* variable = store.variable(name.getLeafReference().getValue());
-  none.loss = {"takes a variable that the server does not have", -1, {}};
+  none.reason = {"takes a variable that the server does not have", -1, {}};
   if (!variable) return none;
   Relation held = store.held(*variable).relation;
   Relation whole;
@@ -265,11 +265,11 @@ Awaited Rpc::heldBy(const Scene& scene, Server* server, mlir::SymbolRefAttr name
   }
   if (!complete) {
     const std::string what = "`" + name.getLeafReference().str() + "`";
-    none.loss = {held.known() ? "takes " + what + ", which the servers hold as " +
-                                    textOf(held.whole, store.meshAxes())
-                              : "takes " + what + ", which the server is not known to hold",
-                 -1,
-                 {}};
+    none.reason = {held.known() ? "takes " + what + ", which the servers hold as " +
+                                      textOf(held.whole, store.meshAxes())
+                                : "takes " + what + ", which the server is not known to hold",
+                   -1,
+                   {}};
     return none;
   }
   whole.whole = Reading::replicated(scene.axes());
@@ -281,14 +281,14 @@ Awaited Rpc::heldBy(const Scene& scene, Server* server, mlir::SymbolRefAttr name
 
 void Rpc::pull(const Scene& scene, dist::PullOp op) {
   Awaited whole = heldBy(scene, serverOf(scene, op), op.getVar());
-  if (!whole.relation.known()) return scene.giveUnknown(op, whole.loss.why);
+  if (!whole.relation.known()) return scene.giveUnknown(op, whole.reason.why);
   scene.store.set(op.getOutput(), std::move(whole.relation));
 }
 
 void Rpc::remote(const Scene& scene, dist::RemoteOp op) {
   Awaited whole =
       heldBy(scene, serverNamed(op.getVar().getRootReference().getValue()), op.getVar());
-  if (!whole.relation.known()) return scene.giveUnknown(op, whole.loss.why);
+  if (!whole.relation.known()) return scene.giveUnknown(op, whole.reason.why);
   scene.store.set(op.getOutput(), std::move(whole.relation));
 }
 

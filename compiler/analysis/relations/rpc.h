@@ -1,6 +1,6 @@
 // What trainers ask of servers in one program of all roles (docs/dialects/dist.md, parameter
 // server). A synchronous round is followed: what is pushed becomes what the server merges, the
-// phase that all trainers end runs the round, and what they pull is what the server holds behind
+// phase that all trainers end runs the round, and what they pull is what the server holds after
 // it. Where servers apply every push by itself (modes async, half_async), the step of one trainer
 // is followed as if no other one pushed meanwhile: what it pushes is what the reference gives on
 // its own share of the batch, the handler runs at once, and all that follows carries the tag
@@ -40,7 +40,7 @@ class Rpc {
   struct Pushed {
     dist::PushOp op;
     Relation relation;  // of the whole that the servers have together
-    Loss loss;
+    Reason reason;
     bool used = false;
   };
   struct Server {

@@ -173,13 +173,13 @@ RuleContext::RuleContext(mlir::Operation* op, const ParsedRule& rule, const Axes
                          Lookup lookup)
     : op_(op), rule_(rule), axes_(axes), lookup_(lookup) {
   results_.resize(op->getNumResults());
-  losses_.resize(op->getNumResults(), {"has no rule for this result", -1, {}});
+  reasons_.resize(op->getNumResults(), {"has no rule for this result", -1, {}});
 }
 
 void RuleContext::apply() {
   const std::string uncovered = uncoveredBy(rule_, op_);
   if (uncovered.empty()) return rule_.rule(*this);
-  for (Loss& loss : losses_) loss.why = uncovered;
+  for (Reason& reason : reasons_) reason.why = uncovered;
 }
 
 int RuleContext::resultNumber(llvm::StringRef slot, unsigned index) const {
@@ -205,10 +205,10 @@ void RuleContext::result(llvm::StringRef slot, unsigned index, const Form& given
     if (state.isSplit() && state.dim >= 0 && state.dim < 32) relation.ofShare &= ~(1U << state.dim);
   if (relation.whole.known && !fitsFlat(form, relation.whole, op_.output(slot, index))) {
     relation.whole.known = relation.parts.known = false;
-    evaluated.loss = {"has another shape than the flat part that it would be cut like", -1, {}};
+    evaluated.reason = {"has another shape than the flat part that it would be cut like", -1, {}};
     evaluated.site = false;
   }
-  losses_[number] = std::move(evaluated.loss);
+  reasons_[number] = std::move(evaluated.reason);
   if (evaluated.site && site_ < 0) site_ = number;
   relation.isZero =
       form.combine == Combine::Sum && !form.terms.empty() &&
@@ -238,7 +238,7 @@ void RuleContext::assignZero(llvm::StringRef slot) {
 void RuleContext::lose(llvm::StringRef slot, unsigned index, std::string why) {
   int number = resultNumber(slot, index);
   if (number < 0) return;
-  losses_[number] = {std::move(why), -1, {}};
+  reasons_[number] = {std::move(why), -1, {}};
   results_[number] = {};
 }
 

@@ -7,9 +7,9 @@
 // or order counts, `:s` only its extents, `:f` linear where its elements are floats, else any
 // function; `w` before that (`:wl`, `:w`): a parameter, which has no dim in common with the batch.
 // `=>` in place of `->`: linear in all `:l` operands together, a sum. `+` before an output: the sum
-// over the dims that operands share. `:e` behind one: it has one row per sequence or sample, so
+// over the dims that operands share. `:e` after one: it has one row per sequence or sample, so
 // that its parts are equal where the operands' are not; `:d`: it has as many rows as the data say.
-// `[…]` behind a slot: the labels of its dims, for kind `labelled` (kinds.h).
+// `[…]` after a slot: the labels of its dims, for kind `labelled` (kinds.h).
 //
 //   {"relu_grad", pointwise, "Out@GRAD:l, Out:m -> X@GRAD"}
 //   {"lookup_table_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD", "padding_idx, is_sparse"}
@@ -128,9 +128,9 @@ class RuleContext {
   void apply();
   std::vector<Relation> takeResults() { return std::move(results_); }
   // Of the whole reading, one per result.
-  const std::vector<Loss>& losses() const { return losses_; }
+  const std::vector<Reason>& reasons() const { return reasons_; }
   // Why the op is a site; null where it is none.
-  const Loss* site() const { return site_ < 0 ? nullptr : &losses_[site_]; }
+  const Reason* site() const { return site_ < 0 ? nullptr : &reasons_[site_]; }
   const std::vector<Violation>& violations() const { return violations_; }
 
  private:
@@ -141,8 +141,8 @@ class RuleContext {
   const Axes& axes_;
   Lookup lookup_;
   std::vector<Relation> results_;
-  std::vector<Loss> losses_;  // one per result
-  int site_ = -1;             // the first result that is evaluated per share
+  std::vector<Reason> reasons_;  // one per result
+  int site_ = -1;                // the first result that is evaluated per share
   std::vector<Violation> violations_;
 };
 

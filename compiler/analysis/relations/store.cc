@@ -27,15 +27,15 @@ bool Store::isInside(int scope, int outer) const {
 }
 
 Relation Store::restricted(Relation relation, const Place& from, const Place& to,
-                           Loss& loss) const {
+                           Reason& reason) const {
   const llvm::SmallVector<State, 2> before(relation.whole.states);
   std::optional<unsigned> axis = restrictTo(relation.whole, meshAxes(), from, to);
   restrictTo(relation.parts, meshAxes(), from, to);
   if (!axis) return relation;
-  loss.why = "gives a value that is " + before[*axis].text() + " along axis " +
-             meshAxes().names[*axis] + ", and the ranks " + to.text() +
-             " have only their part of it";
-  loss.wrong = "part";
+  reason.why = "gives a value that is " + before[*axis].text() + " along axis " +
+               meshAxes().names[*axis] + ", and the ranks " + to.text() +
+               " have only their part of it";
+  reason.wrong = "part";
   return relation;
 }
 
@@ -45,11 +45,11 @@ void Store::captureForBlocks(Captured& here, int outer) const {
   const int axis = scope().blockAxis;
   if (axis < 0 || scopes_[outer].blockAxis == axis) return;
   if (here.relation.whole.known && !here.relation.whole.states[axis].isReplicated()) {
-    here.loss = {"gives a value that is " + here.relation.whole.states[axis].text() +
-                     " along axis " + axes().names[axis] + ", and no block of `" +
-                     scope().blocksOf + "`",
-                 -1,
-                 {}};
+    here.reason = {"gives a value that is " + here.relation.whole.states[axis].text() +
+                       " along axis " + axes().names[axis] + ", and no block of `" +
+                       scope().blocksOf + "`",
+                   -1,
+                   {}};
     here.relation.whole = {};
   }
   if (here.relation.parts.known && !here.relation.parts.states[axis].isReplicated())
@@ -68,7 +68,7 @@ Store::Captured* Store::captured(mlir::Value value) const {
   if (found == relations_.end()) return here.get();
   Place from = scopes_[outer].place;
   if (auto at = llvm::dyn_cast<dist::AtType>(value.getType())) from = from.within(at.getWhere());
-  here->relation = restricted(found->second, from, scope().place, here->loss);
+  here->relation = restricted(found->second, from, scope().place, here->reason);
   captureForBlocks(*here, outer);
   return here.get();
 }
@@ -91,16 +91,16 @@ void Store::correct(mlir::Value value, Relation relation) {
   else relations_[value] = std::move(relation);
 }
 
-void Store::lose(mlir::Value value, Loss loss) {
+void Store::lose(mlir::Value value, Reason reason) {
   if (current_ != 0) scopeOf_[value] = current_;
   relations_[value] = {};
-  losses_[value] = std::move(loss);
+  reasons_[value] = std::move(reason);
 }
 
-const Loss* Store::lossOf(mlir::Value value) const {
-  if (Captured* here = captured(value); here && !here->loss.why.empty()) return &here->loss;
-  auto found = losses_.find(value);
-  return found == losses_.end() ? nullptr : &found->second;
+const Reason* Store::reasonOf(mlir::Value value) const {
+  if (Captured* here = captured(value); here && !here->reason.why.empty()) return &here->reason;
+  auto found = reasons_.find(value);
+  return found == reasons_.end() ? nullptr : &found->second;
 }
 
 void Store::start(mlir::Value pending, std::vector<Awaited> results) {

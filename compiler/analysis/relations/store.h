@@ -45,13 +45,13 @@ using Variables = std::map<std::string, Variable>;
 // An op that is evaluated on each rank's share of the batch, and why it does not fit the whole.
 struct Site {
   mlir::Operation* op;
-  Loss loss;
+  Reason reason;
 };
 
 // A result of communication: its relation, or why there is none.
 struct Awaited {
   Relation relation;
-  Loss loss;
+  Reason reason;
 };
 
 // Where the walk is: the ranks that run these ops, and the axes as they see them.
@@ -79,12 +79,12 @@ class Store {
   void set(mlir::Value value, Relation relation);
   // Replaces what is known of a value that has been reported as wrong.
   void correct(mlir::Value value, Relation relation);
-  void lose(mlir::Value value, Loss loss);
+  void lose(mlir::Value value, Reason reason);
   // Why a value has no relation; null where nothing was noted.
-  const Loss* lossOf(mlir::Value value) const;
-  void noteLoss(mlir::Value value, Loss loss) { losses_[value] = std::move(loss); }
+  const Reason* reasonOf(mlir::Value value) const;
+  void noteReason(mlir::Value value, Reason reason) { reasons_[value] = std::move(reason); }
   // What is left of a relation where only `to` of its ranks are looked at.
-  Relation restricted(Relation relation, const Place& from, const Place& to, Loss& loss) const;
+  Relation restricted(Relation relation, const Place& from, const Place& to, Reason& reason) const;
 
   // What an operation that was started will give.
   void start(mlir::Value pending, std::vector<Awaited> results);
@@ -119,7 +119,7 @@ class Store {
   // What is known here of a value from outside.
   struct Captured {
     Relation relation;
-    Loss loss;
+    Reason reason;
   };
   using Captures = llvm::DenseMap<mlir::Value, std::unique_ptr<Captured>>;
   bool isInside(int scope, int outer) const;
@@ -132,7 +132,7 @@ class Store {
   llvm::DenseMap<mlir::Value, Relation> relations_;
   llvm::DenseMap<mlir::Value, int> scopeOf_;  // of values that are made inside a scope
   llvm::DenseMap<mlir::Value, std::vector<Awaited>> pending_;
-  llvm::DenseMap<mlir::Value, Loss> losses_;
+  llvm::DenseMap<mlir::Value, Reason> reasons_;
   Variables variables_;
   llvm::DenseMap<int, mlir::Value> lastFor_;
   std::vector<Site> sites_;

@@ -64,11 +64,11 @@ Joined join(const Store& store, const Variable& variable, const Place& place) {
                   place.countAlong(axes.names[a], axes.meshSizes[a]);
   for (const Held* record : records) {
     const Place from = record->where ? Place{record->where, {}} : variable.at;
-    Loss loss;
-    Relation relation = store.restricted(record->now, from, place.within(record->where), loss);
+    Reason reason;
+    Relation relation = store.restricted(record->now, from, place.within(record->where), reason);
     if (record->setter && (!joined.setter || !relation.known())) joined.setter = record->setter;
     if (record == records.front()) {
-      joined.value = {std::move(relation), std::move(loss)};
+      joined.value = {std::move(relation), std::move(reason)};
       continue;
     }
     Relation& all = joined.value.relation;
@@ -78,7 +78,7 @@ Joined join(const Store& store, const Variable& variable, const Place& place) {
       for (const Held* one : records)
         if (!record->setter && !record->now.known() && one->where && !joined.torn)
           joined.torn = one->setter;
-      if (joined.value.loss.why.empty()) joined.value.loss = std::move(loss);
+      if (joined.value.reason.why.empty()) joined.value.reason = std::move(reason);
       continue;
     }
     const Reading parts = relation.parts;
@@ -89,7 +89,7 @@ Joined join(const Store& store, const Variable& variable, const Place& place) {
     joined.otherDraw &= same;
     if (!same || joined.otherDraw) {
       all = {};
-      joined.value.loss = {"is not the same on all ranks that have the variable", -1, {}};
+      joined.value.reason = {"is not the same on all ranks that have the variable", -1, {}};
       for (const Held* one : records)
         if (one->where && !joined.torn) joined.torn = one->setter;
       return joined;

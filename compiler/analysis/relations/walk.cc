@@ -78,10 +78,10 @@ void Walk::visitGet(pd::GetOp get) {
   if (!held.relation.known()) {
     auto set = llvm::dyn_cast_or_null<pd::SetOp>(variable->held.back().setter);
     const std::string name = "`" + get.getVar().str() + "`";
-    if (held.loss.why.empty())
-      held.loss = set ? Loss{"reads what " + name + " was set to", -1, set.getValue()}
-                      : Loss{name + " holds nothing yet", -1, {}};
-    scene_.store.noteLoss(get.getValue(), held.loss);
+    if (held.reason.why.empty())
+      held.reason = set ? Reason{"reads what " + name + " was set to", -1, set.getValue()}
+                        : Reason{name + " holds nothing yet", -1, {}};
+    scene_.store.noteReason(get.getValue(), held.reason);
   }
   scene_.store.set(get.getValue(), std::move(held.relation));
 }
@@ -93,7 +93,7 @@ void Walk::visitSet(pd::SetOp set) {
   scene_.report(
       set, Message::Level::Unknown, "model",
       "sets `" + set.getVar().str() + "` once per micro-batch; the reference sets it once",
-      "set it behind the loop over micro-batches");
+      "set it after the loop over micro-batches");
   scene_.store.hold(*variable, {}, set);
 }
 
@@ -186,11 +186,11 @@ void Walk::visitOn(dist::OnOp on) {
     std::vector<Awaited> arguments;
     for (mlir::Value input : region->getNumArguments() ? on.getInputs() : mlir::ValueRange()) {
       const dist::SelAttr at = llvm::cast<dist::AtType>(input.getType()).getWhere();
-      Loss loss;
+      Reason reason;
       Relation relation =
-          scene_.store.restricted(scene_.of(input), outside.within(at), scope.place, loss);
-      if (loss.why.empty()) loss = {"takes a value of unknown relation", -1, input};
-      arguments.push_back({std::move(relation), std::move(loss)});
+          scene_.store.restricted(scene_.of(input), outside.within(at), scope.place, reason);
+      if (reason.why.empty()) reason = {"takes a value of unknown relation", -1, input};
+      arguments.push_back({std::move(relation), std::move(reason)});
     }
     scene_.store.enter(std::move(scope));
     for (auto [argument, value] : llvm::zip(region->getArguments(), arguments))

@@ -21,7 +21,7 @@ class PointToPoint {
   // -1: of no ring.
   int ringOf(mlir::Operation* op) const;
 
-  // `send_v2` on the stream of computation, or, `aside`, on that of communication behind a
+  // `send_v2` on the stream of computation, or, `aside`, on that of communication after a
   // `c_sync_calc_stream`; the value as it stands in the program then.
   mlir::Value send(mlir::OpBuilder& builder, pd::Declarations& declarations, dist::SendOp op,
                    int role, bool aside = false) const;

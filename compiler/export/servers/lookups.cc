@@ -57,7 +57,7 @@ class Translation {
       declarations_.declare(program.getBodyBlock(), table.name, table.whole);
       declarations_.find(program.getBodyBlock(), table.name).setPersistable(true);
     }
-    // The framework's start-up ends with the barrier of the pulls, which stays behind.
+    // The framework's start-up ends with the barrier of the pulls, which stays after.
     builder_.setInsertionPointToStart(startup.getBodyBlock());
     for (mlir::Operation& op : *startup.getBodyBlock())
       if (llvm::isa<pd::DeclOp>(op)) builder_.setInsertionPointAfter(&op);

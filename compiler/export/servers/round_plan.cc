@@ -178,21 +178,21 @@ class Planner {
     return list;
   }
 
-  // The first group behind all that an op waits for: what makes its values, what touches its
+  // The first group after all that an op waits for: what makes its values, what touches its
   // variables before it. Ops of one kind share a group: loops side by side, others in one block.
   void place(Operation* op) {
     int group = 0;
-    auto behind = [&](Operation* other) {
+    auto after = [&](Operation* other) {
       auto found = groupOf_.find(other);
       if (found != groupOf_.end())
         group = std::max(group, found->second + (isLoop(op) || isLoop(other)));
     };
-    for (Value value : takenBy(op)) behind(value.getDefiningOp());
+    for (Value value : takenBy(op)) after(value.getDefiningOp());
     const std::vector<Touch> own = touches(op);
     for (const auto& [other, theirs] : touched_)
       for (const Touch& mine : own)
         for (const Touch& one : theirs)
-          if (one.name == mine.name && (one.sets || mine.sets)) behind(other);
+          if (one.name == mine.name && (one.sets || mine.sets)) after(other);
     while (group < static_cast<int>(loops_.size()) && loops_[group] != isLoop(op)) ++group;
     if (group == static_cast<int>(loops_.size())) loops_.push_back(isLoop(op));
     groupOf_[op] = group;

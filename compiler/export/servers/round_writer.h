@@ -47,7 +47,7 @@ class RoundWriter {
 
   // The value of the round where this block can take it.
   mlir::Value use(mlir::Value value);
-  // Whether a block behind this one takes a value.
+  // Whether a block after this one takes a value.
   bool crosses(mlir::Value value);
   // Leaves a value to later blocks, in a variable of its own.
   void keep(mlir::Value original, mlir::Value here);
@@ -75,7 +75,7 @@ class RoundWriter {
   // Results are variables of the server, where they go there; else they have a name that no other
   // block has, for all blocks run in one scope.
   std::string nameHere(mlir::Operation* original, llvm::StringRef name, const Block* block);
-  // Blocks of control flow are numbered behind the block that they stand in.
+  // Blocks of control flow are numbered after the block that they stand in.
   void renumber(mlir::Operation* op, int parent);
   // The schedule of the learning rate is the first block, where that runs alone.
   int scheduleBlock();

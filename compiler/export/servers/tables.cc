@@ -192,7 +192,7 @@ mlir::LogicalResult Tables::readTrainers() {
     good = addPush(push);
   });
   if (mlir::failed(good)) return mlir::failure();
-  // In the order of the pushes; the others behind them.
+  // In the order of the pushes; the others after them.
   std::vector<Table> ordered;
   for (const std::string& name : pushed) ordered.push_back(tables_[numbers_.lookup(name)]);
   for (Table& table : tables_)

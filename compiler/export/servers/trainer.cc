@@ -187,7 +187,7 @@ class TrainerProgram {
     return mlir::success();
   }
 
-  // Behind the barrier of the step stands what was received, and the blocks are put together. The
+  // After the barrier of the step stands what was received, and the blocks are put together. The
   // start-up program has nothing to order.
   LogicalResult endPulls(dist::PhaseOp phase) {
     std::vector<std::pair<std::string, mlir::Type>> received;
@@ -229,7 +229,7 @@ class TrainerProgram {
         return user->emitError("export: takes '")
                << one.table->name
                << "' before the end of the pulls, where the framework's trainers have it; move it "
-                  "behind dist.phase pull";
+                  "after dist.phase pull";
       set->moveBefore(phase);
     }
     one.op.getOutput().replaceAllUsesWith(whole);

@@ -18,7 +18,7 @@ bool isGradientOp(const Op& op) {
   return rule && rule->gradient;
 }
 
-// Sums of partial gradients, which may stand behind the last gradient op.
+// Sums of partial gradients, which may stand after the last gradient op.
 bool isSum(const Op& op) {
   return op.name == "pd_op.add_n" || op.name == "pd_op.add_n_with_kernel" ||
          op.name == "builtin.combine";

@@ -10,7 +10,7 @@
 namespace dtranspile::lower {
 
 // `func.func @kernel(%a0: memref<1xT>, …, %lo: index, %n: index)`; the rows' extent is dynamic, all
-// others are constants, or (Kernel::dynamic) come from a table of int64, the argument behind the
+// others are constants, or (Kernel::dynamic) come from a table of int64, the argument after the
 // operands, in the order of Kernel::unknownNumbers. The kernel must be canonical.
 std::string emitKernel(const Kernel& kernel);
 

@@ -58,7 +58,7 @@ bool isName(std::string_view text) {
          });
 }
 
-// The text of the definition that begins at `at`, which is moved behind it.
+// The text of the definition that begins at `at`, which is moved after it.
 std::string_view nextDefinition(std::string_view text, size_t& at) {
   const size_t begin = at;
   do at = std::min(text.find('\n', at), text.size() - 1) + 1;

@@ -70,7 +70,7 @@ struct Kernel {
   bool storesNothing() const;
 
   // Whether an operation is one of the integer divisions, and whether one stands here whose divisor
-  // may be 0 or -1. Such kernels take a fault cell behind their arguments (abi.h).
+  // may be 0 or -1. Such kernels take a fault cell after their arguments (abi.h).
   static bool divides(Op op) { return op == Op::Div || op == Op::Rem || op == Op::FloorDiv; }
   bool mayFault(const Expr& e) const;
   bool mayFault() const;

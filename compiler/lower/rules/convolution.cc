@@ -132,7 +132,7 @@ LogicalResult lowerConvGrad(OpLowering& op) {
 }
 
 // A transposed convolution is the gradient, by its input, of the convolution that makes `x` of
-// `out`. Padding after an axis is cut to what that convolution reaches: elements of `out` behind
+// `out`. Padding after an axis is cut to what that convolution reaches: elements of `out` after
 // its last window get 0.
 CallArguments transposed(const pd::OpView& op, const TensorRef& x, const TensorRef& filter,
                          const TensorRef& out) {

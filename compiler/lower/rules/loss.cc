@@ -174,7 +174,7 @@ LogicalResult lowerKlDivergenceGrad(OpLowering& op) {
                     divisor + ")");
 }
 
-// Class scores are dim 1 of X, whatever comes behind it.
+// Class scores are dim 1 of X, whatever comes after it.
 OpLowering::Bindings innerClasses() {
   return {.inner = [](const std::vector<int64_t>& domain) {
     std::vector<bool> mask(domain.size(), false);

@@ -1,5 +1,5 @@
 // The order in which a stage of a pipeline runs its tasks, with what it receives before each and
-// sends behind it (docs/jobs.md, Pipelines). Used by events.cc.
+// sends after it (docs/jobs.md, Pipelines). Used by events.cc.
 #pragma once
 
 #include <optional>

@@ -40,8 +40,8 @@ class Protocol {
            stage == Stage::Pushes
                ? "never ends the push phase: the servers wait for it, and no round is run"
                : "never ends the pull phase: the servers wait for it before the next round",
-           stage == Stage::Pushes ? "dist.phase push behind the last push"
-                                  : "dist.phase pull behind the last pull");
+           stage == Stage::Pushes ? "dist.phase push after the last push"
+                                  : "dist.phase pull after the last pull");
   }
 
  private:
@@ -74,7 +74,7 @@ class Protocol {
     for (const Asked& one : asked) {
       if (llvm::isa_and_nonnull<dist::MicroOp>(one.control)) {
         refute(one.op, typeOf(one.op) + " asks the servers once per micro-batch",
-               "ask them behind the loop over micro-batches");
+               "ask them after the loop over micro-batches");
         return false;
       }
       if (one.control == asked.front().control) continue;
@@ -104,7 +104,7 @@ class Protocol {
     if (stage == Stage::NextStep)
       refute(op,
              what +
-                 " stands behind the end of the pull phase: the server counts it to the next "
+                 " stands after the end of the pull phase: the server counts it to the next "
                  "step, or waits for the other trainers",
              "one push phase and one pull phase per step");
     else if (pushes)
@@ -112,7 +112,7 @@ class Protocol {
              program_ == "startup"
                  ? what + " stands in the start-up program, where the servers only answer pulls"
                  : what +
-                       " stands behind the end of the push phase: the round has been run "
+                       " stands after the end of the push phase: the round has been run "
                        "without it",
              "push before dist.phase push");
     else
@@ -120,7 +120,7 @@ class Protocol {
              what +
                  " stands before the end of the push phase: it waits for a server that waits "
                  "for this trainer to end its pushes",
-             "pull behind dist.phase push");
+             "pull after dist.phase push");
     return false;
   }
 
@@ -147,7 +147,7 @@ class SingleProtocol {
       refute(pushed_,
              "is never followed by the end of the pushes, for which a half-asynchronous "
              "trainer waits before it pulls",
-             "dist.phase push behind the last push");
+             "dist.phase push after the last push");
   }
 
  private:
@@ -163,7 +163,7 @@ class SingleProtocol {
     if (ended_)
       refute(op,
              typeOf(op) +
-                 " stands behind the end of the pushes: the pulls behind that do not "
+                 " stands after the end of the pushes: the pulls after that do not "
                  "wait for it",
              "push before dist.phase push");
     pushed_ = op;

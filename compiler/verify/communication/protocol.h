@@ -4,7 +4,7 @@
 //
 // A server that applies every push by itself waits for nobody: its handlers do not communicate
 // (D19), so it takes one push after the other from queues however short, and a trainer that waits,
-// for room in a queue or behind its own pushes, waits for that only. There are no phases, but for
+// for room in a queue or after its own pushes, waits for that only. There are no phases, but for
 // the end of a half-asynchronous trainer's own pushes.
 #pragma once
 

@@ -29,8 +29,8 @@ std::string listOf(const std::vector<std::string>& names) {
   return text;
 }
 
-Message at(mlir::Operation* op, Message::Level level, std::string rule,
-           std::string text, std::string remedy) {
+Message at(mlir::Operation* op, Message::Level level, std::string rule, std::string text,
+           std::string remedy) {
   if (op) return messageAt(op, level, std::move(rule), std::move(text), std::move(remedy));
   Message message;
   message.level = level;
@@ -42,7 +42,7 @@ Message at(mlir::Operation* op, Message::Level level, std::string rule,
 }
 
 std::string momentOf(int64_t step) {
-  return step < 0 ? "behind the start-up program" : "behind step " + std::to_string(step);
+  return step < 0 ? "after the start-up program" : "after step " + std::to_string(step);
 }
 
 std::string textOf(const trial::Difference& one) {
@@ -81,8 +81,8 @@ void addDifferences(mlir::ModuleOp job, const ExecutionScope& scope, const trial
     if (program)
       program.walk([&](pd::SetOp set) {
         if (set.getVar() == one.name)
-          found = set.getValue().getDefiningOp() ? set.getValue().getDefiningOp()
-                                                 : set.getOperation();
+          found =
+              set.getValue().getDefiningOp() ? set.getValue().getDefiningOp() : set.getOperation();
       });
     return found;
   };
@@ -97,9 +97,10 @@ void addDifferences(mlir::ModuleOp job, const ExecutionScope& scope, const trial
            : "an execution in float64 differs from the reference: " + textOf(*first);
   if (!refuted) text += "; " + scope.doubt + ", so that this refutes nothing";
   std::string remedy =
-      refuted ? (draw ? "broadcast " + ticked(first->name) + " from one rank behind its draw"
-                      : "see that this op takes what the reference's does, reduced and scaled as there")
-              : "execute the job by hand, and compare it with what it should compute";
+      refuted
+          ? (draw ? "broadcast " + ticked(first->name) + " from one rank after its draw"
+                  : "see that this op takes what the reference's does, reduced and scaled as there")
+          : "execute the job by hand, and compare it with what it should compute";
   Message message = at(maker(*first), refuted ? Message::Level::Refuted : Message::Level::Unknown,
                        draw ? "draws" : "differs", std::move(text), std::move(remedy));
   message.rankClass = first->role + " " + std::to_string(first->rank);
@@ -170,18 +171,19 @@ void addOutcome(mlir::ModuleOp job, const ExecutionScope& scope, const trial::Re
   if (scope.equal && rung.verdict == Verdict::Holds)
     addNote("equal-samples",
             "all parts of the batch were given equal samples, since " + scope.why +
-                ": what tells samples apart is not seen", rung);
+                ": what tells samples apart is not seen",
+            rung);
   if (!result.unmoved.empty())
-    addNote("not-exercised",
-            "the loss does not react to the feeds " + listOf(result.unmoved), rung);
+    addNote("not-exercised", "the loss does not react to the feeds " + listOf(result.unmoved),
+            rung);
   if (!result.unaffected.empty())
     addNote("not-exercised",
             "the loss does not react to the parameters " + listOf(result.unaffected), rung);
   if (!result.frozen.empty())
     addNote("not-exercised", "no step changes the parameters " + listOf(result.frozen), rung);
   if (!scope.skipped.empty() && rung.verdict == Verdict::Holds)
-    addNote("not-compared",
-            "of the reference they have no one value: " + listOf(scope.skipped), rung);
+    addNote("not-compared", "of the reference they have no one value: " + listOf(scope.skipped),
+            rung);
 }
 
 }  // namespace dtranspile::verify

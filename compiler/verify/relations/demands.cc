@@ -151,7 +151,7 @@ void Demands::reportScales() {
     bool tooSmall = fault.scale.denominator() > fault.scale.numerator();
     mlir::Operation* at = tooSmall && !scales.empty() ? scales.back() : seed ? seed : fault.op;
     report(findings_, at, Message::Level::Refuted, "scale", text + "; it must be 1",
-           tooSmall ? "remove the factor that is one too many: 1/n belongs once, behind the "
+           tooSmall ? "remove the factor that is one too many: 1/n belongs once, after the "
                       "gradient of the loss"
                     : "multiply the gradient of the loss by 1/n once (n: ranks that share the "
                       "batch), or remove the extra factor",

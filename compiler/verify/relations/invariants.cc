@@ -105,7 +105,7 @@ bool Invariants::checkPlace(const std::string& quoted, const Variable& variable)
          "sets " + quoted + " on the ranks of this region only" +
              (around ? ", " + Place::of(llvm::cast<dist::OnOp>(around).getBody()).text() : "") +
              "; elsewhere it ends as another value, so that the ranks' copies drift apart",
-         "set it behind the dist.on, or alike on all ranks that have it; or give the variable a "
+         "set it after the dist.on, or alike on all ranks that have it; or give the variable a "
          "dist.at, if it exists on these ranks only");
   return false;
 }
@@ -181,7 +181,7 @@ void Invariants::check(llvm::StringRef name, const Variable& variable) {
     if (value) explainer_.explain(at, value, quoted + " is set to it");
     else
       report(findings_, at, Message::Level::Unknown, "unknown-relation",
-             "nothing is known of what " + quoted + " holds behind this op",
+             "nothing is known of what " + quoted + " holds after this op",
              "add a relation rule for the op");
     return;
   }

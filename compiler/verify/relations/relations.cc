@@ -55,10 +55,10 @@ void checkSites(llvm::ArrayRef<Site> sites, const Axes& axes, const Contracts& c
   auto declared = contracts.sites.find("parts");
   for (const Site& site : sites) {
     const Advice& advice = adviceFor(typeOf(site.op));
-    std::string why = typeOf(site.op) + " " + site.loss.why;
-    if (site.loss.operand) why += " (" + nameText(site.loss.operand) + ")";
-    if (site.loss.axis >= 0) why += ", along data axis " + axes.names[site.loss.axis];
-    if (site.loss.misfit) {
+    std::string why = typeOf(site.op) + " " + site.reason.why;
+    if (site.reason.operand) why += " (" + nameText(site.reason.operand) + ")";
+    if (site.reason.axis >= 0) why += ", along data axis " + axes.names[site.reason.axis];
+    if (site.reason.misfit) {
       // No contract makes it right: what a rank computes is not the reference's step on anything.
       rung.add(
           messageAt(site.op, Message::Level::Unknown, "misfit",
@@ -68,7 +68,7 @@ void checkSites(llvm::ArrayRef<Site> sites, const Axes& axes, const Contracts& c
       continue;
     }
     std::string meaning = why +
-                          ": behind it the job equals the reference on each rank's share of the "
+                          ": after it the job equals the reference on each rank's share of the "
                           "batch, averaged, and not on the whole batch";
     if (!advice.meaning.empty()) meaning += "; " + advice.meaning.str();
     bool ok = declared != contracts.sites.end() && declared->second.count(siteName(site.op));

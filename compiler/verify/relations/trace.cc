@@ -97,7 +97,7 @@ constexpr Wrong kWrong[] = {
 
 }  // namespace
 
-void Explainer::refute(mlir::Operation* cause, mlir::Value value, const Loss& loss,
+void Explainer::refute(mlir::Operation* cause, mlir::Value value, const Reason& reason,
                        const std::string& text, const std::string& use) {
   std::vector<std::string> notes;
   for (mlir::Value operand : cause->getOperands())
@@ -108,9 +108,9 @@ void Explainer::refute(mlir::Operation* cause, mlir::Value value, const Loss& lo
   if (notes.size() > kListedTerms) notes.resize(kListedTerms);
   notes.push_back(use);
   const Wrong* wrong =
-      llvm::find_if(kWrong, [&](const Wrong& one) { return one.rule == loss.wrong; });
+      llvm::find_if(kWrong, [&](const Wrong& one) { return one.rule == reason.wrong; });
   if (wrong == std::end(kWrong)) wrong = kWrong;
-  report(findings_, cause, Message::Level::Refuted, loss.wrong,
+  report(findings_, cause, Message::Level::Refuted, reason.wrong,
          text + ": " + nameText(value) + " is " + wrong->end.str(), wrong->remedy.str(),
          std::move(notes));
 }
@@ -131,12 +131,12 @@ void Explainer::explain(mlir::Operation* op, mlir::Value value, const std::strin
   llvm::SmallPtrSet<mlir::Operation*, 16> seen;
   mlir::Value at = value;
   mlir::Operation* cause = makerOf(at);
-  Loss loss;
+  Reason reason;
   while (cause) {
-    const Loss* found = store_.lossOf(at);
-    loss = found ? *found : Loss{"takes a value of unknown relation", -1, {}};
+    const Reason* found = store_.reasonOf(at);
+    reason = found ? *found : Reason{"takes a value of unknown relation", -1, {}};
     mlir::Value next =
-        loss.operand && !store_.of(loss.operand).known() ? loss.operand : mlir::Value();
+        reason.operand && !store_.of(reason.operand).known() ? reason.operand : mlir::Value();
     for (mlir::Value operand : cause->getOperands())
       if (!next && !store_.of(operand).known() && !found) next = operand;
     if (!next || !makerOf(next) || !seen.insert(cause).second) break;
@@ -145,16 +145,16 @@ void Explainer::explain(mlir::Operation* op, mlir::Value value, const std::strin
   }
   if (!cause) {
     cause = op;
-    loss.why = "takes a value without a definition in this program";
+    reason.why = "takes a value without a definition in this program";
   }
   std::string text =
-      typeOf(cause) + " " + (loss.why.empty() ? "gives a value of unknown relation" : loss.why);
-  if (loss.operand) text += " (" + nameText(loss.operand) + ")";
-  if (loss.axis >= 0) text += " along axis " + store_.axes().names[loss.axis];
+      typeOf(cause) + " " + (reason.why.empty() ? "gives a value of unknown relation" : reason.why);
+  if (reason.operand) text += " (" + nameText(reason.operand) + ")";
+  if (reason.axis >= 0) text += " along axis " + store_.axes().names[reason.axis];
   if (!said_.insert(positionOf(cause) + text).second) return;
-  if (loss.wrong) return refute(cause, at, loss, text, what + ": " + positionOf(op));
+  if (reason.wrong) return refute(cause, at, reason, text, what + ": " + positionOf(op));
   report(findings_, cause, Message::Level::Unknown, "unknown-relation",
-         text + "; nothing is known of " + nameText(at) + " behind it",
+         text + "; nothing is known of " + nameText(at) + " after it",
          "what depends on it is not verified: add a relation rule for the op, or rewrite this part "
          "of the job",
          {what + ": " + positionOf(op)});

@@ -39,8 +39,8 @@ class Explainer {
   void explain(mlir::Operation* op, mlir::Value value, const std::string& what);
 
  private:
-  void refute(mlir::Operation* cause, mlir::Value value, const Loss& loss, const std::string& text,
-              const std::string& use);
+  void refute(mlir::Operation* cause, mlir::Value value, const Reason& reason,
+              const std::string& text, const std::string& use);
 
   const Store& store_;
   Rung& findings_;

@@ -148,7 +148,7 @@ const Constraint kBatchNormConstraints[2] = {
 };
 
 const Constraint kLayerNormConstraints[2] = {
-    {"C1", "begin_norm_axis must be an axis of X behind the first",
+    {"C1", "begin_norm_axis must be an axis of X after the first",
      [](const OpView& op, std::string& found) {
        std::optional<Dims> x = declaredDims(op, "X");
        int64_t axis = op.getInt("begin_norm_axis");

@@ -54,7 +54,7 @@ std::optional<llvm::SmallVector<int64_t>> permutationOf(llvm::ArrayRef<int64_t> 
   return result;
 }
 
-// The extents of X behind the 0 of an XShape; nothing after a report.
+// The extents of X after the 0 of an XShape; nothing after a report.
 std::optional<Dims> dimsOfXShape(InferContext& c, const TensorInfo& shape) {
   if (!shape.dims.empty()) return Dims(shape.dims.begin() + 1, shape.dims.end());
   (void)c.fail("needs XShape of the forward op, [0, extents of X]");

@@ -1,4 +1,4 @@
-// Operations are enqueued on one stream per communicator, an event behind each. Sends and receives
+// Operations are enqueued on one stream per communicator, an event after each. Sends and receives
 // are gathered until somebody waits or a collective comes, and issued as one NCCL group: two ranks
 // that both send first would block each other otherwise.
 #include "runtime/comm/nccl/communicator.h"

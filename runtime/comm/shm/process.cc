@@ -20,7 +20,7 @@ struct Stat {
 };
 
 // proc(5): pid (name) state ppid … ; the name may hold spaces and brackets, so fields are counted
-// behind its last bracket.
+// after its last bracket.
 Stat ReadStat(int pid) {
   Stat result;
   const std::string path = absl::StrCat("/proc/", pid, "/stat");

@@ -71,7 +71,7 @@ bool FromNumber(OpCall& call, const DtBuffer& like, double number, T& value) {
 // A number as one element of that type; false (with a message) for types without numbers.
 bool NumberTo(OpCall& call, const DtBuffer& like, double number, void* element);
 
-// Elements of `from`, walked with `strides` (in elements) over `extents`, one behind the other to
+// Elements of `from`, walked with `strides` (in elements) over `extents`, one after the other to
 // `to`.
 int32_t GatherStrided(OpCall& call, absl::Span<const int64_t> extents,
                       absl::Span<const int64_t> strides, const void* from, void* to, int64_t size);

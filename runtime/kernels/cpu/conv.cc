@@ -48,7 +48,7 @@ struct Part {
   int64_t scratchpad = 0;
 };
 
-// Extents of the axes that the tensors have, behind `head`.
+// Extents of the axes that the tensors have, after `head`.
 Dims With(const ConvGeometry& g, Dims head, int64_t ConvAxis::* member, int64_t add = 0) {
   for (int i = 3 - g.axes; i < 3; ++i) head.push_back(g.axis[i].*member + add);
   return head;

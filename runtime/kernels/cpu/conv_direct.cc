@@ -64,7 +64,7 @@ bool InRange(const ConvAxis& a) {
   constexpr int64_t kMost = int64_t{1} << 30;
   for (int64_t value : {a.stride, a.dilation})
     if (value < 1 || value > kMost) return false;
-  // Before an axis there is padding only; behind it a convolution may leave what its last window
+  // Before an axis there is padding only; after it a convolution may leave what its last window
   // does not reach.
   return a.before >= 0 && a.before <= kMost && a.after > -a.stride && a.after <= kMost;
 }

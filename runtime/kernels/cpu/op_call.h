@@ -3,7 +3,7 @@
 // family names them, runtime/kernels/signatures/<family>.calls says which slots and attributes they
 // are given, in which order.
 //
-// Outputs are slots behind the inputs. A slot has no argument where the program has none, and an
+// Outputs are slots after the inputs. A slot has no argument where the program has none, and an
 // output none where nobody reads it. Every kernel sizes its outputs (Resize) before it writes them:
 // for a buffer of fixed extents that only checks.
 #pragma once

@@ -59,7 +59,7 @@ TEST_CASE("an imported program keeps its names") {
   CHECK_FALSE(declares(result.program(), "y@v1"));
 }
 
-TEST_CASE("a value read behind a later write of its cell gets a cell of its own") {
+TEST_CASE("a value read after a later write of its cell gets a cell of its own") {
   test::Context context;
   test::Result result(context, twoVersions().bytes());
   pd::ProgramOp program = result.program();
@@ -79,7 +79,7 @@ TEST_CASE("a name that is taken is passed over") {
   CHECK(listing(result.program()) == "relu x -> y@v2\nscale y@v2 -> y\nabs y@v2 -> z\n");
 }
 
-TEST_CASE("a fed value read behind a write of its cell is copied first") {
+TEST_CASE("a fed value read after a write of its cell is copied first") {
   test::Context context;
   ProgramBuilder builder;
   for (const char* name : {"x", "z"}) builder.var(0, name, {4});
@@ -92,7 +92,7 @@ TEST_CASE("a fed value read behind a write of its cell is copied first") {
   CHECK(listing(program) == "assign x -> x@v1\nrelu x@v1 -> x\nabs x@v1 -> z\n");
 }
 
-TEST_CASE("the old value of a persistable, read behind its update, is copied before it") {
+TEST_CASE("the old value of a persistable, read after its update, is copied before it") {
   test::Context context;
   ProgramBuilder builder;
   builder.var(0, "w", {4}, true);
@@ -139,23 +139,23 @@ TEST_CASE("setting a persistable to a value of another name assigns it") {
   CHECK(listing(program) == "relu x -> y\nscale y -> y\nabs y -> z\nassign z -> w\n");
 }
 
-TEST_CASE("a persistable set inside a branch is another value behind it") {
+TEST_CASE("a persistable set inside a branch is another value after it") {
   test::Context context;
   ProgramBuilder builder;
   builder.var(0, "flag", {1}, false, 0);
   builder.var(0, "w", {4}, true);
   builder.var(0, "before", {4});
-  builder.var(0, "behind", {4});
+  builder.var(0, "after", {4});
   int inner = builder.addBlock(0);
   builder.op(0, "abs", {{"X", {"w"}}}, {{"Out", {"before"}}});
   test::OpDesc& branch =
       builder.op(0, "conditional_block", {{"Cond", {"flag"}}}, {{"Out", {}}, {"Scope", {}}});
   test::blockAttr(branch, "sub_block", inner);
   builder.op(inner, "scale", {{"X", {"w"}}}, {{"Out", {"w"}}});
-  builder.op(0, "abs", {{"X", {"w"}}}, {{"Out", {"behind"}}});
+  builder.op(0, "abs", {{"X", {"w"}}}, {{"Out", {"after"}}});
   test::Result result(context, builder.bytes());
   pd::ProgramOp program = result.program();
-  CHECK(listing(program) == "abs w -> before\nconditional_block flag ->\nabs w -> behind\n");
+  CHECK(listing(program) == "abs w -> before\nconditional_block flag ->\nabs w -> after\n");
 }
 
 }  // namespace dtranspile

@@ -75,7 +75,7 @@ TEST_CASE("a program gives views of its parts") {
 }
 
 TEST_CASE(
-    "a program cut anywhere is refused or is a shorter program, and never read behind its end") {
+    "a program cut anywhere is refused or is a shorter program, and never read past its end") {
   std::string bytes = small();
   int refused = 0;
   for (size_t length = 0; length < bytes.size(); ++length) {
@@ -91,9 +91,9 @@ TEST_CASE("malformed numbers and lengths are refused with their position") {
   CHECK_THAT(read("\x08"s), Equals("byte 1: the file ends inside a number"));
   CHECK_THAT(read(std::string(11, '\xff')), Contains("a number of more than 64 bits"));
   CHECK_THAT(read("\x0a\x05\x08"s),
-             Equals("byte 2: a field of 5 bytes reaches behind the end of its message"));
+             Equals("byte 2: a field of 5 bytes reaches past the end of its message"));
   CHECK_THAT(read("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s),
-             Contains("a field of 18446744073709551615 bytes reaches behind the end"));
+             Contains("a field of 18446744073709551615 bytes reaches past the end"));
   CHECK_THAT(read("\x0d\x01"s), Contains("the file ends inside a field"));
   CHECK_THAT(read("\x00\x01"s), Contains("field number 0 is not legal"));
   CHECK_THAT(read("\x0b\x01"s), Contains("wire type 3 does not occur in programs"));

@@ -209,7 +209,7 @@ class Statistics::Checker {
     return "";
   }
 
-  // Elements of a slice over the dims behind the first of `dropped_axes`, which is dropped as a
+  // Elements of a slice over the dims after the first of `dropped_axes`, which is dropped as a
   // whole.
   static size_t sliceOf(const json& stats, const Sample& s) {
     const size_t axes = stats.value("dropped_axes", json::array()).size();

@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "e2e"))
 from check import main  # noqa: E402
 
-# (what, text of the file, words behind it, exit status, what is said). FILE is the file.
+# (what, text of the file, words after it, exit status, what is said). FILE is the file.
 CHECKS = [
     ("nothing", "", [], 0, ["in order"]),
     (

@@ -72,7 +72,7 @@ class Walk {
       if (i == 0)
         text = context.site()     ? "site"
                : relation.known() ? textOf(relation.whole, axes_)
-                                  : "? " + context.losses()[0].why;
+                                  : "? " + context.reasons()[0].why;
       relations_[op->getResult(i)] = relation;
     }
     return text;

@@ -10,7 +10,7 @@ namespace {
 using Catch::Matchers::Contains;
 
 // The body of a pipeline: part k of the model on stage k mod stages; F of a part takes F of the one
-// before, B takes its F and B of the one behind.
+// before, B takes its F and B of the one after it.
 struct Pipeline {
   int stages = 2, chunks = 1, micros = 4;
   std::string schedule = "1F1B";

@@ -16,7 +16,7 @@ dist.mesh @w [dp = 65536, mp = 65536]
 // expected-error @+1 {{D3: there is no dist.mesh @w}}
 dist.comm @c on @w over [dp] group
 // -----
-// expected-error @+1 {{D3: its mesh stands behind it}}
+// expected-error @+1 {{D3: its mesh stands after it}}
 dist.comm @c on @w over [dp] group
 // expected-note @+1 {{the mesh}}
 dist.mesh @w [dp = 2]

@@ -1,5 +1,5 @@
 // RUN: dtranspile-opt %s --keep-source | FileCheck %s
-// With another program behind it, form-job keeps that as @reference.
+// With another program after it, form-job keeps that as @reference.
 // RUN: dtranspile-opt %s --keep-source --form-job="axes=dp:2 comm-axes=dp" | FileCheck %s --check-prefix=JOB
 // RUN: not dtranspile-opt %s --keep-source --keep-source 2>&1 | FileCheck %s --check-prefix=TWICE
 

@@ -46,7 +46,7 @@ pd.program @main {
   %w = pd.get @w : tensor<4xf32>
   %lr = pd.get @lr : tensor<1xf32>
   %g = pd.square_grad "Out@GRAD"(%x) X(%w) -> "X@GRAD"("w@GRAD") {op_role = 1 : i32, op_role_var = ["w", "w@GRAD"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{gives 'regular', of which a norm over servers is made and which is used behind that norm too}}
+  // expected-error @+1 {{gives 'regular', of which a norm over servers is made and which is used after that norm too}}
   %r = pd.elementwise_add X(%g) Y(%w) -> Out("regular") {axis = -1 : i32, op_role = 2 : i32} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %q = pd.squared_l2_norm X(%r) -> Out("norm") {op_role = 2 : i32} : (tensor<4xf32>) -> tensor<1xf32>
   %c = pd.elementwise_mul X(%r) Y(%q) -> Out("clipped") {axis = -1 : i32, op_role = 2 : i32} : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>

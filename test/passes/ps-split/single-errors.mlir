@@ -26,7 +26,7 @@ pd.program @main {
   %w = pd.get @w : tensor<4xf32>
   %lr = pd.get @lr : tensor<1xf32>
   %half = pd.scale X(%lr) -> Out("lr") {bias = 0.0 : f32, bias_after_scale = true, op_role = 16 : i32, scale = 0.5 : f32} : (tensor<1xf32>) -> tensor<1xf32>
-  // expected-error @+1 {{sets 'lr', of which updates take the value before this step and the one behind it: servers that apply every push by itself cannot tell these apart; use sync_mode}}
+  // expected-error @+1 {{sets 'lr', of which updates take the value before this step and the one after it it: servers that apply every push by itself cannot tell these apart; use sync_mode}}
   pd.set @lr, %half : tensor<1xf32>
   %both = pd.elementwise_add X(%lr) Y(%half) -> Out("both") {axis = -1 : i32, op_role = 16 : i32} : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
   %g = pd.square_grad "Out@GRAD"(%x) X(%w) -> "X@GRAD"("w@GRAD") {op_role = 1 : i32, op_role_var = ["w", "w@GRAD"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>

@@ -26,7 +26,7 @@
 // HALF-NOT: dist.phase pull
 // HALF: dist.serve on @rounds mode half_async
 
-// The rate is made anew of the counter; powers are advanced behind the blocks, once per push.
+// The rate is made anew of the counter; powers are advanced after the blocks, once per push.
 // CHECK-LABEL: dist.role @server on @servers
 // CHECK: dist.serve on @rounds mode async {
 // CHECK-NEXT: dist.handle push @step ({{.*}}: tensor<1xi64>) {

@@ -17,7 +17,7 @@
 // CHECK-NEXT: pd.set @frozen
 // CHECK-NEXT: dist.phase pull on @rounds
 
-// Constants are cut where they are made, draws behind a broadcast.
+// Constants are cut where they are made, draws after a broadcast.
 // CHECK-LABEL: dist.role @server
 // CHECK: pd.var @frozen : tensor<?xf32> {dist.rel = #dist.rel<"frozen", ps: S(0, blocks(10, per 10, first {{[01]}}))>}
 // CHECK: pd.program @startup

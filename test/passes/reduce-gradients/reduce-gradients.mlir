@@ -1,7 +1,7 @@
 // RUN: dtranspile-opt %s --form-job="axes=dp:4 comm-axes=dp nccl_comm_num=2" --cut-batch="axes=dp" --reduce-gradients="axes=dp" | FileCheck %s
 
 // The pieces of @w's gradient are not reduced, their sum is: the last op that lists the pair counts. Clip sees the reduced gradient, decay
-// comes behind it. SelectedRows are reduced as such. Communicators take turns. Nothing is reduced twice.
+// comes after it. SelectedRows are reduced as such. Communicators take turns. Nothing is reduced twice.
 // CHECK-LABEL: dist.role @trainer
 // CHECK: %[[P0:.*]] = pd.mean
 // CHECK-NEXT: %[[P1:.*]] = pd.square

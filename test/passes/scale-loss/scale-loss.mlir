@@ -1,4 +1,4 @@
-// The factor follows from how the loss depends on the batch: 1/N behind the seed for means and losses per part, nothing for sums.
+// The factor follows from how the loss depends on the batch: 1/N after the seed for means and losses per part, nothing for sums.
 // RUN: dtranspile-opt %s --split-input-file --form-job="axes=dp:4 comm-axes=dp" --cut-batch="axes=dp" --scale-loss="axes=dp" | FileCheck %s
 // RUN: dtranspile-opt %s --split-input-file --form-job="axes=dp:4 comm-axes=dp" --cut-batch="axes=dp" --scale-loss="axes=dp scale_strategy=reference" | FileCheck %s --check-prefix=REFERENCE
 

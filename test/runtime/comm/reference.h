@@ -25,7 +25,7 @@ struct Trial {
   bool skewed = false;  // and at other offsets on every rank
 };
 
-// Owns the memory of a trial's buffers, each with a guard behind it.
+// Owns the memory of a trial's buffers, each with a guard after it.
 class TrialRun {
  public:
   TrialRun(const Trial& trial, int rank, int size);

@@ -99,7 +99,7 @@ TEST_CASE("start-up and steps") {
   }
 }
 
-TEST_CASE("kernels get the rows of their part, from the first to behind the last") {
+TEST_CASE("kernels get the rows of their part, from the first to one past the last") {
   Json plan = PlanJson();
   plan["programs"]["main"]["body"] = Json::array(
       {{{"kernel", "k_rows"}, {"args", {0}}, {"n", 4}, {"grain", 1}, {"op", "0:0 range"}}});

@@ -170,7 +170,7 @@ TEST_CASE("coordinates and parts are those of the rank") {
     Step(*executor);
     CHECK(Read<int64_t>(*executor, number) == std::vector<int64_t>{at});
     const auto first = static_cast<float>(4 * at);
-    // The last part has one row, and zeros behind it.
+    // The last part has one row, and zeros after it.
     CHECK(Floats(*executor, part) ==
           (at < 2 ? std::vector<float>{first + 1, first + 2, first + 3, first + 4}
                   : std::vector<float>{9, 10, 0, 0}));

@@ -62,8 +62,7 @@ void AllSay(const std::vector<absl::Status>& statuses, const std::string& words)
   }
 }
 
-TEST_CASE(
-    "SelectedRows of all ranks stand one behind the other, those of a rank without rows too") {
+TEST_CASE("SelectedRows of all ranks stand one after the other, those of a rank without rows too") {
   std::vector<Value> outputs(3);
   for (Value& output : outputs) output = Value(Value::Kind::kRows, DType::kFloat32);
   const auto statuses = OnRanks(3, [&](int rank, comm::Communicator& comm) {

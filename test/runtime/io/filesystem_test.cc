@@ -118,7 +118,7 @@ TEST_CASE("code is run from folders only that nobody else may write") {
   CHECK(CheckPrivate(folder / "a/b").ok());
   REQUIRE(chmod((folder / "a").c_str(), 0777) == 0);
   CHECK(absl::IsPermissionDenied(CheckPrivate(folder / "a/b")));
-  // Behind links as well, and by way of them.
+  // Through links as well, and by way of them.
   fs::create_directories(folder / "c/d");
   fs::create_symlink("../a/b", folder / "c/link");
   CHECK(absl::IsPermissionDenied(CheckPrivate(folder / "c/link")));

@@ -130,7 +130,7 @@ exec::Value ValueOf(std::string text) {
   return value;
 }
 
-// Memory that ends where the process may touch no more: a call that reads or writes behind an
+// Memory that ends where the process may touch no more: a call that reads or writes after an
 // argument ends there.
 class Fenced {
  public:

@@ -25,7 +25,7 @@ std::string MessageOf(const CallText& call, exec::ThreadPool& pool) {
   const absl::Status status = call.Run(pool);
   if (status.ok()) return "succeeded";
   const std::string message(status.message());
-  return message.substr(message.find(": ") + 2);  // behind the name of the call
+  return message.substr(message.find(": ") + 2);  // after the name of the call
 }
 
 void CheckFile(const fs::path& path, exec::ThreadPool& pool) {

@@ -42,7 +42,7 @@ Request PullOf(const std::string& table) {
 
 }  // namespace
 
-TEST_CASE("a message is a control message and the bytes behind it, however they are cut") {
+TEST_CASE("a message is a control message and the bytes after it, however they are cut") {
   SliceBuilder builder(5);
   std::memcpy(builder.data(), "built", 5);
   static constexpr char kLent[] = "lent";

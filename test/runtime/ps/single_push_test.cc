@@ -114,7 +114,7 @@ TEST_CASE("trainers that are ready take turns") {
   CHECK(job.Run() == "1 w");
 }
 
-TEST_CASE("a pull is answered behind the pushes that it names, of its own trainer only") {
+TEST_CASE("a pull is answered after the pushes that it names, of its own trainer only") {
   Job job(2);
   Word before, own, other;
   job.protocol.Read(0, 0, "w", Protocol::Reading::kPull, before.Take());
@@ -281,7 +281,7 @@ absl::Status AddOnes(const ClientOptions& options, const test::Variable& w, int6
     DT_RETURN_IF_ERROR(
         client->Push(w.request(), Merge::kEach,
                      {DType::kFloat32, w.dims, reinterpret_cast<const std::byte*>(ones.data())}));
-    if (step % 3 == 1) continue;  // pushes may stand behind each other
+    if (step % 3 == 1) continue;  // pushes may stand after each other
     DT_RETURN_IF_ERROR(client->Pull(
         w.request(), {DType::kFloat32, w.dims, reinterpret_cast<std::byte*>(values.data())}));
     const size_t width = count / static_cast<size_t>(w.dims[0]);

@@ -44,7 +44,7 @@ mlir::OwningOpRef<mlir::ModuleOp> jobOf(Jobs& jobs, const std::string& program,
 }  // namespace
 
 // What these jobs have no place for: a factor with several readers, start-up programs that compute,
-// a variable that is read behind its update, a feed that is not cut.
+// a variable that is read after its update, a feed that is not cut.
 const std::set<std::string> kElsewhere = {"scale-one-reader",   "startup-operand-replaced",
                                           "startup-op-dropped", "set-before-get",
                                           "get-after-set",      "batch-added"};

@@ -396,7 +396,7 @@ Action declareRun(CLI::App& app) {
       ->check(CLI::Range(1, 1 << 20));
   app.add_flag("--resume", flags->resume,
                "goes on from the newest checkpoint in --checkpoint-dir, where there is one, with "
-               "the feeds and random numbers behind it");
+               "the feeds and random numbers after it");
   app.add_option("--backend", flags->backend, "between ranks: shm, gloo, nccl")
       ->check(CLI::IsMember({"shm", "gloo", "nccl"}));
   app.add_option("--device", flags->device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));

@@ -90,7 +90,7 @@ const RuleRow kRows[] = {
     {"max_pool2d_with_index_grad", batchwise, kIndexedPoolGrad, kIndexedPoolNeeds},
     {"max_pool3d_with_index", batchwise, kIndexedPool, kIndexedPoolNeeds},
     {"max_pool3d_with_index_grad", batchwise, kIndexedPoolGrad, kIndexedPoolNeeds},
-    // Of each image in steps of other windows, one behind the other.
+    // Of each image in steps of other windows, one after the other.
     {"spp", batchwise, "X:h -> Out", "pyramid_height, pooling_type"},
     {"spp_grad", poolGrad, kPoolGrad, "pyramid_height, pooling_type"},
     {"unpool", batchwise, "X:l, Indices -> Out", kUnpoolNeeds},

@@ -8,7 +8,7 @@ namespace dtranspile::verify {
 namespace {
 
 // scale·x + bias. Without bias it multiplies; with one it is a function that only whole values may
-// pass (P(sum) + b counts b n times), whether the bias is added before or behind.
+// pass (P(sum) + b counts b n times), whether the bias is added before or after.
 void scaleRule(RuleContext& context) {
   mlir::Value x = context.op().input("X");
   if (!x) return;

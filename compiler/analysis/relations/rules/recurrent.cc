@@ -36,7 +36,7 @@ void recurrentGrad(RuleContext& context) { giveRecordedGrad(context, sampleLabel
 #define DT_RNN "dropout_prob, is_bidirec, input_size, hidden_size, num_layers, mode, seed, is_test"
 
 constexpr const char* kDecoding =
-    "hypotheses of all sentences lie behind each other in one list, whose length depends on the "
+    "hypotheses of all sentences lie after each other in one list, whose length depends on the "
     "data";
 
 const RuleRow kRows[] = {

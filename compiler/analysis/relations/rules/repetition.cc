@@ -94,7 +94,7 @@ Repeated broadcast(RuleContext& context, const pd::OpView& op, mlir::Value x, ml
   return repeated;
 }
 
-// Copies that stand one behind another (1.x): as many as go into the extents of a tensor. One where
+// Copies that stand one after another (1.x): as many as go into the extents of a tensor. One where
 // both extents are the same number.
 Repeated tiledAs(mlir::Value x, mlir::Value like) {
   Repeated repeated = nothingKnown(rankOf(x), rankOf(like));
@@ -159,7 +159,7 @@ void repeatGrad(RuleContext& context) {
   context.result("X@GRAD", form);
 }
 
-// Each position so often, one behind the other: parts stay parts. With a number of its own for each
+// Each position so often, one after the other: parts stay parts. With a number of its own for each
 // position they are as long as the data say.
 void repeatInterleave(RuleContext& context) {
   const pd::OpView& op = context.op();

@@ -8,7 +8,7 @@
 namespace dtranspile::verify {
 namespace {
 
-// XShape keeps the extents of X behind a leading 0.
+// XShape keeps the extents of X after a leading 0.
 Labels behindZero(const Labels& labels, mlir::Value xshape) {
   Labels shifted{kBroadcastDim};
   shifted.append(labels.begin(), labels.end());
@@ -25,7 +25,7 @@ void giveXShape(RuleContext& context, mlir::Value x) {
   context.result("XShape", form);
 }
 
-// Extents of what the forward op took: those of X, or behind the 0 of XShape.
+// Extents of what the forward op took: those of X, or after the 0 of XShape.
 llvm::SmallVector<int64_t> shapeBefore(mlir::Value x, mlir::Value xshape) {
   if (x) return dimsOf(x);
   llvm::SmallVector<int64_t> dims = dimsOf(xshape);
@@ -151,7 +151,7 @@ void concat(RuleContext& context) { alongOther(context, "X", "Out", ""); }
 void concatGrad(RuleContext& context) { alongOther(context, "Out@GRAD", "X@GRAD", "X"); }
 void split(RuleContext& context) { alongOther(context, "X", "Out", ""); }
 
-// Tensors of equal shape, one behind the other along a dim of the stacked one, which must be whole.
+// Tensors of equal shape, one after the other along a dim of the stacked one, which must be whole.
 void stackOther(RuleContext& context, llvm::StringRef from, llvm::StringRef to, bool forward) {
   const pd::OpView& op = context.op();
   mlir::Value stacked = forward ? op.output(to) : op.input(from);

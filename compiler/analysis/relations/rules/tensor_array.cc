@@ -6,7 +6,7 @@
 namespace dtranspile::verify {
 namespace {
 
-// Elements one behind the other along `axis`, or along a dim of their own there. Clauses: of the
+// Elements one after the other along `axis`, or along a dim of their own there. Clauses: of the
 // elements and their gradient; of their extents along it.
 void join(RuleContext& context, llvm::StringRef elements, llvm::StringRef joined, bool forward) {
   const pd::OpView& op = context.op();
@@ -38,7 +38,7 @@ void join(RuleContext& context, llvm::StringRef elements, llvm::StringRef joined
 void joinArray(RuleContext& context) { join(context, "X", "Out", true); }
 void joinArrayGrad(RuleContext& context) { join(context, "X", "Out@GRAD", false); }
 
-// A rank table sorts the sequences of a batch by length, so that its parts do not stand one behind
+// A rank table sorts the sequences of a batch by length, so that its parts do not stand one after
 // the other: only the parts reading goes on.
 // `$Out` is the array before the write; an empty one fits every relation.
 const RuleRow kRows[] = {
@@ -57,7 +57,7 @@ const RuleRow kRows[] = {
     {"rnn_memory_helper_grad", pointwise, "Out@GRAD:l, X:s, Out:s -> X@GRAD", "dtype"},
     {"tensor_array_to_tensor", joinArray, "", "X, axis, use_stack"},
     {"tensor_array_to_tensor_grad", joinArrayGrad, "Out@GRAD:l, X:s -> X@GRAD", "axis, use_stack"},
-    // How many rows are on either side, the data say; behind it each is where it was.
+    // How many rows are on either side, the data say; after it each is where it was.
     {"split_lod_tensor", batchwise, "X:l, Mask -> OutTrue:d, OutFalse:d", "level"},
     {"merge_lod_tensor", batchwise, "X:s, Mask, InTrue, InFalse -> Out:e", "level"},
 };

@@ -54,7 +54,7 @@ void padLike(RuleContext& context) {
     giveResults(context, clause, formOf(context, clause, labels), labels);
 }
 
-// Frames of one video lie behind each other. The kernel takes whole videos only, so that a part of
+// Frames of one video lie after each other. The kernel takes whole videos only, so that a part of
 // unknown extent that it takes cuts none; where extents are known, all ranks must have whole ones.
 void temporalShift(RuleContext& context) {
   const Clause& clause = context.clauses()[0];

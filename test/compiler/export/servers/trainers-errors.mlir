@@ -170,7 +170,7 @@ dist.role @trainer on @workers {
     %g = pd.input "w@GRAD" : tensor<5x4xf32>
     dist.phase push on @ps
     %n = dist.pull @server::@w on @ps : tensor<5x4xf32>
-    // expected-error @+1 {{export: takes 'w' before the end of the pulls, where the framework's trainers have it; move it behind dist.phase pull}}
+    // expected-error @+1 {{export: takes 'w' before the end of the pulls, where the framework's trainers have it; move it after dist.phase pull}}
     %s = pd.relu X(%n) -> Out("s") : (tensor<5x4xf32>) -> tensor<5x4xf32>
     dist.phase pull on @ps
   }

@@ -1,4 +1,4 @@
-// Coordinates, parts, copies, and collectives whose parts lie one behind the other, or do not: other
+// Coordinates, parts, copies, and collectives whose parts lie one after the other, or do not: other
 // dims than the first, extents with a pad.
 // RUN: dtranspile-opt %s --specialize 2>/dev/null | dtranspile-lower - | FileCheck %s
 

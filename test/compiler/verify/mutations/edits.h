@@ -29,9 +29,9 @@ dist::RoleOp roleOf(mlir::ModuleOp job);
 // In the contract's list too, where the job declares it.
 void declareDifferent(mlir::ModuleOp job, llvm::StringRef variable, llvm::StringRef tag);
 void listSite(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef name);
-// scale(value) by a factor, right behind the value; not used yet.
+// scale(value) by a factor, right after the value; not used yet.
 mlir::Value scaled(mlir::Value value, float factor);
-// all_reduce sum of a value, right behind it, on the first communicator of gradients.
+// all_reduce sum of a value, right after it, on the first communicator of gradients.
 mlir::Value summed(mlir::Value value);
 // All uses but those that make the replacement.
 void replaceUses(mlir::Value value, mlir::Value replacement);

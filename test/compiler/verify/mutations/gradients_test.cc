@@ -7,7 +7,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-// A gradient by way of another element type, behind its reduction.
+// A gradient by way of another element type, after its reduction.
 VerifyReport verifyCast(mlir::Type (*type)(mlir::Builder&), int32_t code) {
   return verifyEdited(
       [&](mlir::ModuleOp, pd::ProgramOp main) {

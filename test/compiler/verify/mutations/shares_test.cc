@@ -107,7 +107,7 @@ TEST_CASE("statistics that are averaged over the ranks") {
 }
 
 // What is summed over the batch is summed over the ranks; the factor 1/n would be one too many.
-TEST_CASE("a loss that is a sum, behind a site and without one") {
+TEST_CASE("a loss that is a sum, after a site and without one") {
   Jobs jobs;
   for (const char* program : {"fluid18/mnist_mlp", "static26/resnet_thin"}) {
     INFO(program);

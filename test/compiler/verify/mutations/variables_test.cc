@@ -67,7 +67,7 @@ TEST_CASE("a parameter that is set on some ranks only") {
   });
   const Message& message = refuted(report, "invariant");
   CHECK_THAT(message.text, Contains("sets `fc_0.w_0` on the ranks of this region only"));
-  CHECK_THAT(message.remedy, Contains("behind the dist.on"));
+  CHECK_THAT(message.remedy, Contains("after the dist.on"));
 }
 
 TEST_CASE("parameters that are drawn without a seed, and not broadcast") {
@@ -86,7 +86,7 @@ TEST_CASE("parameters that are drawn without a seed, and not broadcast") {
 
 namespace {
 
-// A job that draws without a seed, and broadcasts; edited behind that.
+// A job that draws without a seed, and broadcasts; edited after that.
 VerifyReport verifyDrawn(const Strategy& strategy,
                          const std::function<void(mlir::ModuleOp, pd::ProgramOp)>& edit) {
   Jobs jobs;

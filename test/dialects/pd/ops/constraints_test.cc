@@ -30,7 +30,7 @@ std::string complaintOf(const std::vector<std::string>& types, const std::string
     text +=
         "%" + std::to_string(i) + " = pd.input \"v" + std::to_string(i) + "\" : " + types[i] + "\n";
   text += "%r:99 = " + op + "\n}\n";
-  // The number of results is what stands behind the last arrow.
+  // The number of results is what stands after the last arrow.
   std::string results = op.substr(op.rfind("->") + 2);
   size_t count =
       results.find('(') == std::string::npos ? 1 : std::count(results.begin(), results.end(), 't');

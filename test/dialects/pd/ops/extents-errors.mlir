@@ -74,7 +74,7 @@
 // -----
 
 %x = pd.undef "x" : tensor<4x3xf32>
-// expected-error @+1 {{[C1] begin_norm_axis must be an axis of X behind the first; found begin_norm_axis 2, X [4, 3]}}
+// expected-error @+1 {{[C1] begin_norm_axis must be an axis of X after the first; found begin_norm_axis 2, X [4, 3]}}
 %r:3 = pd.layer_norm X(%x) -> Y("y") Mean("mean") Variance("variance") {begin_norm_axis = 2 : i32} : (tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<4xf32>, tensor<4xf32>)
 
 // -----

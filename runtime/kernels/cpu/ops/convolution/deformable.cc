@@ -141,7 +141,7 @@ Sample<T> SampleOf(OpCall& call, const Shape& s, int64_t n) {
 
 // visit(corners, mask, place of mask, place of the vertical offset, first row of the columns that
 // reads there, cell) for every tap and cell of an offset group; the group's channels read at rows
-// first + c · taps. The horizontal offset stands Cells() behind.
+// first + c · taps. The horizontal offset stands Cells() after.
 template <typename T, typename Visit>
 void ForTaps(const Shape& s, const Sample<T>& sample, int64_t group, Visit&& visit) {
   const int64_t cells = s.Cells(), first = group * (s.channels / s.offset_groups) * s.Taps();

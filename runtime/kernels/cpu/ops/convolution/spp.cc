@@ -1,6 +1,6 @@
 // spp and its gradient: spatial pyramid pooling (He et al. 2014). Level l pools every plane to 2^l
 // × 2^l cells, with windows of ⌈extent / 2^l⌉ that start half of what they exceed the plane before
-// it; the levels stand one behind the other in a row of Out.
+// it; the levels stand one after the other in a row of Out.
 #include <algorithm>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// coalesce_tensor: several tensors behind one another in one (phi coalesce_tensor_kernel). The
+// coalesce_tensor: several tensors after one another in one (phi coalesce_tensor_kernel). The
 // framework lets the outputs share memory; here they are values of their own, equal to their parts
 // of the whole.
 #include <cstring>

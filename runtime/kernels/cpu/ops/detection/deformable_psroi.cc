@@ -21,7 +21,7 @@ struct Deformable {
                   column = std::min(cell % p.out_w * group[1] / p.out_w, group[1] - 1);
     return (c * group[0] + row) * group[1] + column;
   }
-  // Of the horizontal shift of a cell in Trans; the vertical one stands a plane of parts behind.
+  // Of the horizontal shift of a cell in Trans; the vertical one stands a plane of parts after.
   int64_t ShiftAt(int64_t roi, int64_t cls, int64_t cell) const {
     const int64_t row = cell / p.out_w * part[0] / p.out_h,
                   column = cell % p.out_w * part[1] / p.out_w;

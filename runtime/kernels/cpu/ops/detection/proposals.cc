@@ -160,7 +160,7 @@ int32_t GenerateProposals(OpCall& call) {
 
 // FpnRois, RoisNum; min_level, max_level, refer_level, refer_scale, pixel_offset -> MultiFpnRois*,
 // RestoreIndex, MultiLevelRoIsNum*: a region of side s goes to level ⌊refer_level + log2(s /
-// refer_scale)⌋; RestoreIndex says where in the levels, one behind the other, it stands.
+// refer_scale)⌋; RestoreIndex says where in the levels, one after the other, it stands.
 int32_t DistributeFpnProposals(OpCall& call) {
   using A = args::dt_distribute_fpn_proposals;
   const DtBuffer& rois = call.Arg(A::FpnRois);

@@ -1,7 +1,7 @@
 // Which anchors learn what: rpn_target_assign (Ren et al. 2015) and retinanet_target_assign (Lin et
 // al. 2017). An anchor is an object's where no other overlaps the object more, or it overlaps one
 // enough; background where it overlaps all of them little. Indices count over the anchors of all
-// images, one image behind the other.
+// images, one image after the other.
 #include <cmath>
 
 #include "runtime/kernels/cpu/ops/detection/boxes.h"

@@ -108,7 +108,7 @@ bool TreeOf(OpCall& call, Tree& tree) {
 }  // namespace
 
 // ...; num_classes -> Out, PreOut, W_Out. PreOut is log(1 + exp(score)) with scores clipped to ±40.
-// Places behind the end of a path have the score 0 and count, as in the framework.
+// Places after the end of a path have the score 0 and count, as in the framework.
 int32_t HierarchicalSigmoid(OpCall& call) {
   using A = args::dt_hierarchical_sigmoid;
   Tree tree;

@@ -276,7 +276,7 @@ namespace {
 
 constexpr double kHuge = 1e20;  // stands for infinity
 
-// Samples without repetition, the same ones for every row behind its labels, and how often each is
+// Samples without repetition, the same ones for every row after its labels, and how often each is
 // expected (Q of the paper).
 template <typename T>
 bool DrawSamples(OpCall& call, const std::vector<int64_t>& labels, int64_t rows, int64_t trues,

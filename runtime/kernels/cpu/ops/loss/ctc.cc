@@ -118,7 +118,7 @@ class Lattice {
     }
   }
 
-  // The same from behind, without the frame itself; one row at a time.
+  // The same from the end, without the frame itself; one row at a time.
   void Backward(const double* log_y_next, const double* next, double* beta) const {
     const int64_t n = size();
     for (int64_t s = 0; s < n; ++s) {

@@ -1,6 +1,6 @@
 // auc (the framework's auc op): the area under the curve of true over false positives, from
 // histograms of the scores that are kept from step to step. With slide_steps = n, a ring of n
-// histograms, their sum behind them, and the number of steps at the end. Row:
+// histograms, their sum after them, and the number of steps at the end. Row:
 // runtime/kernels/signatures/metric.calls.
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,6 @@
 // chunk_eval (the framework's chunk_eval op): chunks of tagged sequences, found and labelled, by
 // the scheme of the tags (Ramshaw, Marcus 1995; Tjong Kim Sang, Veenstra 1999). A number is type *
-// (tags of the scheme) + tag; the type behind the last one means no chunk. Row:
+// (tags of the scheme) + tag; the type after the last one means no chunk. Row:
 // runtime/kernels/signatures/metric.calls.
 #include <algorithm>
 #include <string>

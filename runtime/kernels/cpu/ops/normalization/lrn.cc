@@ -20,7 +20,7 @@ bool CutOf(OpCall& call, const DtBuffer& x, bool last, Cut& cut) {
   return true;
 }
 
-// body(element, first of the window, one behind its last, step from channel to channel) for every
+// body(element, first of the window, one past its last, step from channel to channel) for every
 // element of X.
 template <typename Body>
 void ForWindows(DtContext* context, const Cut& cut, int64_t n, Body&& body) {

@@ -123,7 +123,7 @@ int32_t TruncatedGaussianRandom(OpCall& call) {
   });
 }
 
-// What the op behind this call draws (Generator::SetOp); without anything: it is over.
+// What the op after this call draws (Generator::SetOp); without anything: it is over.
 int32_t RandomStream(OpCall& call) {
   using A = args::dt_random_stream;
   std::optional<random::Generator::Op> op;

@@ -1,7 +1,7 @@
 // rnn: layers of LSTM, GRU or plain cells over time, one or both directions, with lengths (the
 // framework's operator `rnn`; cells: its documentation of LSTMCell, GRUCell, SimpleRNNCell). Time
 // comes first: Input [T, N, I]. Gates are i, f, g, o of LSTM, r, z, c of GRU, where the reset gate
-// works on the recurrent product. Behind the end of a sequence the output is 0 and the state stays.
+// works on the recurrent product. After the end of a sequence the output is 0 and the state stays.
 //
 // What the backward pass needs lies in Reserve: for every layer and direction the activated gates
 // [T, N, G·H], then `extra` [T, N, H] (cell states of LSTM, recurrent product of GRU's candidate),

@@ -89,7 +89,7 @@ T Activate(Activation activation, T x) {
   }
 }
 
-// The gradient before an activation, from that behind it and the activation's result.
+// The gradient before an activation, from that after it and the activation's result.
 template <typename T>
 T Deactivate(Activation activation, T gradient, T y) {
   switch (activation) {

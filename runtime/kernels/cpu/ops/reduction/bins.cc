@@ -71,7 +71,7 @@ int32_t SearchSorted(OpCall& call) {
     Parallel(call.context(), rows * width, GrainFor(256), [&](int64_t lo, int64_t n) {
       for (int64_t i = lo; i < lo + n; ++i) {
         const T *line = Data<T>(sorted) + i / width * length, value = Data<T>(values)[i];
-        if (value - value != 0) {  // infinite, whatever its sign, or NaN: behind all
+        if (value - value != 0) {  // infinite, whatever its sign, or NaN: after all
           places[static_cast<size_t>(i)] = length;
           continue;
         }

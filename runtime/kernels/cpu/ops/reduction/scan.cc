@@ -95,7 +95,7 @@ int32_t CumulativeProduct(OpCall& call) {
 }
 
 // X, Out, Out@GRAD; dim -> X@GRAD: the sum over later places of dOut · Out / X. At the first zero
-// the quotient is formed without it; behind it everything is zero.
+// the quotient is formed without it; after it everything is zero.
 int32_t CumulativeProductGrad(OpCall& call) {
   using A = args::dt_cumprod_grad;
   const DtBuffer &x = call.Arg(A::X), &out = call.Arg(A::Out), &gradient = call.Arg(A::Out_GRAD);

@@ -21,7 +21,7 @@ struct Groups {
 };
 
 // Slices `length` of [outer, length, inner], compared element by element in the order of memory.
-// NaN stands behind all.
+// NaN stands after all.
 template <typename T>
 struct Slices {
   const T* data;

@@ -18,7 +18,7 @@ struct Context {
   int64_t window() const { return length * width; }
   int64_t above() const {
     return std::max<int64_t>(0, -start);
-  }  // rows of PaddingData for places before a sequence; those behind it follow
+  }  // rows of PaddingData for places before a sequence; those after it follow
   int64_t padding_rows() const { return above() + std::max<int64_t>(0, start + length - 1); }
 };
 

@@ -23,7 +23,7 @@ void UnpadRows(DtBuffer& rows, const Offsets& offsets, const DtBuffer& padded, i
              bytes);
 }
 
-// Fills the rows behind each sequence with `row` of `bytes` bytes.
+// Fills the rows after each sequence with `row` of `bytes` bytes.
 void FillBehind(DtBuffer& padded, int64_t extent, const Offsets& offsets, const char* row,
                 int64_t bytes) {
   if (bytes == 0) return;

@@ -27,7 +27,7 @@ T* Align(const T* tokens, int64_t count, int64_t blank, bool merge, T* to) {
   return to;
 }
 
-// Padded: Input [sequences, extent], InputLength; Output with padding_value behind, OutputLength.
+// Padded: Input [sequences, extent], InputLength; Output with padding_value after, OutputLength.
 int32_t AlignPadded(OpCall& call) {
   using A = args::dt_ctc_align;
   const DtBuffer& x = call.Arg(A::Input);

@@ -73,7 +73,7 @@ void ForEachRow(const Matrices& m, Visit&& visit) {
   }
 }
 
-// Positions of the largest elements in descending order, the first of equal ones first; -1 behind
+// Positions of the largest elements in descending order, the first of equal ones first; -1 after
 // the last.
 template <typename T>
 void LargestOf(const T* row, int64_t columns, int64_t wanted, int32_t* positions,

@@ -1,6 +1,6 @@
 // reshape, squeeze, unsqueeze, flatten and their gradients where extents come with the data (with
 // known ones they are views of the plan, and none of these is called). XShape carries the extents
-// of X behind a 0 to the gradient (phi reshape, squeeze, unsqueeze, flatten).
+// of X after a 0 to the gradient (phi reshape, squeeze, unsqueeze, flatten).
 #include <algorithm>
 #include <cstring>
 
@@ -24,7 +24,7 @@ int32_t Move(OpCall& call, const DtBuffer& x, DtBuffer& out, const Extents& dims
   return 0;
 }
 
-// Out and XShape behind the inputs.
+// Out and XShape after the inputs.
 int32_t Finish(OpCall& call, int out_slot, const Extents& dims) {
   using A = args::dt_flatten;
   static_assert(A::X == args::dt_flatten_range::X);

@@ -158,7 +158,7 @@ int32_t ShuffleChannelBack(OpCall& call) {
 }
 
 // X; seg_num, shift_ratio, data_format, back -> Out: of `seg_num` frames the first part of the
-// channels comes from the frame before, the next from the one behind, 0 beyond the ends. The
+// channels comes from the frame before, the next from the one after it, 0 beyond the ends. The
 // gradient shifts the other way.
 int32_t TemporalShift(OpCall& call) {
   using A = args::dt_temporal_shift;
@@ -173,13 +173,13 @@ int32_t TemporalShift(OpCall& call) {
   const auto c = static_cast<float>(m.c);
   if (!(ratio >= 0 && ratio <= 0.5F))
     return call.Fail("shift ratio %g is not within 0 and 0.5", static_cast<double>(ratio));
-  const auto before = static_cast<int64_t>(c * ratio), behind = static_cast<int64_t>(c * 2 * ratio);
+  const auto before = static_cast<int64_t>(c * ratio), after = static_cast<int64_t>(c * 2 * ratio);
   const int64_t step = call.Text(A::type) == "temporal_shift_grad" ? 1 : -1;
   // Runs of one channel (or of a part of the channels of one pixel) and what one image holds of
   // them.
   const int64_t size = ElementSize(x), inner = m.last ? size : m.h * m.w * size,
                 pixels = m.last ? m.h * m.w : 1, image = m.c * m.h * m.w * size;
-  const int64_t ends[] = {0, before, behind, m.c}, shifts[] = {step, -step, 0};
+  const int64_t ends[] = {0, before, after, m.c}, shifts[] = {step, -step, 0};
   Parallel(call.context(), m.n, GrainFor(2 * image), [&](int64_t lo, int64_t n) {
     for (int64_t i = lo; i < lo + n; ++i)
       for (int part = 0; part < 3; ++part) {

@@ -47,7 +47,7 @@ int32_t Row(OpCall& call);               // (X, Index) -> Out: X[Index]
 int32_t SetRow(OpCall& call);  // (X, Index, Like) -> Out: Out[Index] = X, as many rows as Like has
 
 // list_rows.cc
-int32_t ListRows(OpCall& call);  // (List) -> Out: the items one behind the other, whose rows are
+int32_t ListRows(OpCall& call);  // (List) -> Out: the items one after the other, whose rows are
                                  // whose in its LoD
 
 // The one element of an index tensor; false with a message.

@@ -1,4 +1,4 @@
-// Lists as fetches: the items one behind the other, with an outermost LoD level that says which
+// Lists as fetches: the items one after the other, with an outermost LoD level that says which
 // rows (or which sequences, where the items have LoD) are whose. Called by the lowering of programs
 // (compiler/lower/program_lowering.h); the form of the files: docs/file-formats.md.
 #include <cstring>
@@ -45,7 +45,7 @@ int32_t ListRows(OpCall& call) {
     const bool fits = item.kind == Value::Kind::kTensor && item.dtype == first->dtype &&
                       InnerOf(item) == InnerOf(*first) && item.lod.size() == first->lod.size();
     if (!fits || __builtin_add_overflow(rows, RowsOf(item), &rows))
-      return call.Fail("the items of '%s' cannot be shown one behind the other: %s and %s",
+      return call.Fail("the items of '%s' cannot be shown one after the other: %s and %s",
                        array.name, ShapeText(first->dtype, first->dims).c_str(),
                        ShapeText(item.dtype, item.dims).c_str());
   }

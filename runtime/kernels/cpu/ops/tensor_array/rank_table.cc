@@ -191,7 +191,7 @@ int32_t ShrinkMemory(OpCall& call) {
              : 1;
 }
 
-// Out@GRAD, X -> X@GRAD: zeros behind the rows that were kept.
+// Out@GRAD, X -> X@GRAD: zeros after the rows that were kept.
 int32_t ShrinkMemoryGrad(OpCall& call) {
   using A = args::dt_shrink_rnn_memory_grad;
   const DtBuffer& x = call.Arg(A::X);

@@ -73,7 +73,7 @@ TEST_CASE("gradients of two layers in both directions with lengths") {
   CHECK(RnnError("RNN_TANH", 1) < 1e-7);
 }
 
-TEST_CASE("outputs behind the end of a sequence are zero and its state stays") {
+TEST_CASE("outputs after the end of a sequence are zero and its state stays") {
   Bag bag;
   const Names n = PutRnn(bag, false, 1);
   REQUIRE(bag.Run("dt_rnn", {"X", n.states, n.weights, "lengths"}, {"Out", n.last, "Reserve"},

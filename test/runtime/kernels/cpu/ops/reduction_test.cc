@@ -60,7 +60,7 @@ TEST_CASE("cumulative sums and their gradients") {
             }) < 1e-8);
 }
 
-TEST_CASE("products up to a zero and behind it have gradients") {
+TEST_CASE("products up to a zero and after it have gradients") {
   Bag bag;
   bag.Put<double>("X", {3, 4}, {2, 0, 3, 4, 0, 1, 0, 2, 5, 6, 7, 8});
   CHECK(GradientError(

@@ -345,7 +345,7 @@ TEST_CASE("branches are chosen, and assertions tell what they saw") {
   CHECK_THAT(MessageOf("dt_assert", {{&condition}, {&b}}, {-1}), Catch::Contains("'v' = [2, 3]"));
 }
 
-TEST_CASE("a fetched list is its items one behind the other") {
+TEST_CASE("a fetched list is its items one after the other") {
   Value list = List(), out;
   Write(list, 0, Of<float>({2, 2}, {0, 1, 2, 3}));
   Write(list, 2, Of<float>({1, 2}, {4, 5}));  // nobody has written item 1
@@ -368,7 +368,7 @@ TEST_CASE("a fetched list is its items one behind the other") {
 
   Write(list, 3, Of<float>({1, 3}, {1, 2, 3}));
   CHECK_THAT(MessageOf("dt_list_rows", {{&list}, {&out}}),
-             Catch::Contains("the items of 'v' cannot be shown one behind the other"));
+             Catch::Contains("the items of 'v' cannot be shown one after the other"));
 }
 
 }  // namespace dtranspile::kernels

@@ -9,8 +9,7 @@ namespace {
 
 bool saysDefault(const Said& said) {
   const EntryRow& row = *said.row;
-  if (row.repeated) return said.values.empty();
-  if (said.values.empty()) return false;  // a sub-message
+  if (row.repeated || said.values.empty()) return false;  // a list that holds something, a message
   if (!row.initial.empty()) return said.values[0] == row.initial;
   return said.values[0].empty() || said.values[0] == "0" || said.values[0] == "false";
 }

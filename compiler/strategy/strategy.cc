@@ -74,6 +74,10 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return s.sync_mode && s.runtime_split_send_recv; },
        "sync_mode and runtime_split_send_recv: the framework's communicator does not wait for "
        "rounds; turn one of them off"},
+      {{"half_async", "runtime_split_send_recv"},
+       [](const Strategy& s) { return s.half_async && !s.runtime_split_send_recv; },
+       "half_async and runtime_split_send_recv: half-asynchronous trainers send by the "
+       "communicator; turn runtime_split_send_recv on"},
       {{"enable_dc_asgd", "sync_mode"},
        [](const Strategy& s) { return s.enable_dc_asgd && isSynchronous(s); },
        "enable_dc_asgd and sync_mode: nothing is late in a synchronous round; turn enable_dc_asgd "

@@ -100,6 +100,7 @@ class Merger {
           << parameter << "', but no op with role Backward lists it in op_role_var";
       good = mlir::failure();
     });
+    if (mlir::failed(good)) return good;
     gradients_.remove_if([&](auto& entry) { return !updated.contains(entry.first.getValue()); });
     if (gradients_.empty())
       return main_.emitError(
@@ -244,7 +245,7 @@ class Merger {
   mlir::LogicalResult fillBranch() {
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(branch_);
     moveDeclarations();
-    for (auto& entry : gradients_) takeOut(builder, entry.second);
+    takeOut(builder);
     for (mlir::Operation& op : llvm::make_early_inc_range(*block_)) {
       if (&op == conditional_) break;
       if (auto get = llvm::dyn_cast<pd::GetOp>(op)) takeAlong(builder, get);
@@ -296,15 +297,24 @@ class Merger {
     return counting_.contains(op);
   }
 
-  void takeOut(mlir::OpBuilder& builder, Gradient& gradient) {
-    mlir::Value merged =
-        pd::GetOp::create(builder, gradient.value.getLoc(), gradient.value.getType(),
-                          symbol(gradient.sum.getSymName()));
-    if (average_)
-      merged = scale(builder, gradient.value.getLoc(), merged, 1.0 / static_cast<double>(steps_),
-                     declarations_.freshName(branch_, gradient.parameter + "@GRAD@MEAN"),
-                     pd::kOptimize, declarations_);
-    map_.map(gradient.value, merged);
+  // All of them first: a job exchanges them together.
+  void takeOut(mlir::OpBuilder& builder) {
+    for (auto& entry : gradients_) {
+      const Gradient& gradient = entry.second;
+      mlir::Value merged =
+          pd::GetOp::create(builder, gradient.value.getLoc(), gradient.value.getType(),
+                            symbol(pd::VarOp(gradient.sum).getSymName()));
+      map_.map(gradient.value, merged);
+    }
+    for (auto& entry : gradients_) {
+      const Gradient& gradient = entry.second;
+      if (!average_) break;
+      mlir::Value mean = scale(builder, gradient.value.getLoc(), map_.lookup(gradient.value),
+                               1.0 / static_cast<double>(steps_),
+                               declarations_.freshName(branch_, gradient.parameter + "@GRAD@MEAN"),
+                               pd::kOptimize, declarations_);
+      map_.map(gradient.value, mean);
+    }
   }
 
   // A variable that the update reads is read there.

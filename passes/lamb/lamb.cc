@@ -36,8 +36,8 @@ class Lamb : public impl::LambBase<Lamb> {
         good = false;
         continue;
       }
-      replace(update, excluded.has(parameter) ? 0 : lamb_weight_decay, isOfVersion2(*main),
-              declarations);
+      replace(update, excluded.has(parameter) ? 0.0 : lamb_weight_decay.getValue(),
+              isOfVersion2(*main), declarations);
     }
     if (!good) return signalPassFailure();
     excluded.reportUnused(*main, "lamb_exclude_from_weight_decay");

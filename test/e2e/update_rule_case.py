@@ -143,7 +143,7 @@ def updates_of(case, rule):
     """{parameter: ({slot: variable}, line)} of the plain updates; Grad and LearningRate among the slots."""
     text = os.path.join(case.work, "plain.mlir")
     call(case.tool, "convert", case.main, text)
-    found, names = {}, {}
+    found, names, written = {}, {}, set()
     with open(text) as f:
         for line in f:
             defined = re.match(r"\s*(%\w+)(?::\d+)? = (.*)", line)
@@ -152,11 +152,14 @@ def updates_of(case, rule):
             made = re.match(r"pd.get @(\S+)", defined.group(2))
             outputs = re.findall(r'\("([^"]+)"\)', defined.group(2).split(" {")[0])
             names[defined.group(1)] = [made.group(1)] if made else outputs
+            written.update(outputs)
             if " pd.%s " % PLAIN[rule][1] in line:
                 slots = dict(re.findall(r'(\w+Out)\("([^"]+)"\)', line))
                 for slot in ("Grad", "LearningRate"):
                     value, result = re.search(slot + r"\((%\w+)#?(\d*)\)", line).groups()
                     slots[slot] = names[value][int(result or 0)]
+                # A schedule may write the rate before it is read; what the file holds is then old.
+                slots["Schedule"] = slots["LearningRate"] in written
                 found[slots["ParamOut"]] = (slots, line)
     return found
 
@@ -189,7 +192,7 @@ def defined(case, rule, flags):
     named = []
     for slots, _ in updates.values():
         named += ["--fetch", slots["Grad"]]
-        if not os.path.exists(os.path.join(state, slots["LearningRate"])):
+        if slots["Schedule"]:
             named += ["--fetch", slots["LearningRate"]]
     apart = set()
     for step in range(STEPS):
@@ -200,14 +203,13 @@ def defined(case, rule, flags):
         saved = os.path.join(case.work, "saved%d" % step)
         case.run(job, feeds, state, saved)
         for parameter, (slots, line) in updates.items():
-            variables = {k: v for k, v in slots.items() if k not in ("Grad", "LearningRate")}
+            variables = {k: v for k, v in slots.items() if k.endswith("Out")}
             before = {k: Record(os.path.join(state, v)).values for k, v in variables.items()}
             gradient = read_npy(os.path.join(fetched, slots["Grad"] + ".npy"))
-            rate = os.path.join(state, slots["LearningRate"])
-            if os.path.exists(rate):
-                rate = Record(rate).values[0]
-            else:
+            if slots["Schedule"]:
                 rate = read_npy(os.path.join(fetched, slots["LearningRate"] + ".npy"))[0]
+            else:
+                rate = Record(os.path.join(state, slots["LearningRate"])).values[0]
             own = dict(options, **{n: number(line, n) for n in KEPT[rule]})
             own["excluded"] = bool(excluded) and (
                 excluded in parameter if rule == "lars" else parameter.endswith(excluded)

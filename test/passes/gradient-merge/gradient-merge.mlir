@@ -5,19 +5,19 @@
 // In a job what has been added up is reduced, once per update; between updates every rank has a term.
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 gradient_merge=true gradient_merge_k_steps=4})" | FileCheck %s --check-prefix=JOB
 
-// CHECK: pd.var @w@GRAD@GradientMerge : tensor<1xf32>
+// CHECK: pd.var @"w@GRAD@GradientMerge" : tensor<1xf32>
 // CHECK: pd.var @gradient_merge_step : tensor<1xi64>
 // CHECK: pd.program @main
 // CHECK: %[[G:.*]] = pd.elementwise_mul {{.*}} -> Out("w@GRAD") {op_role = 1 : i32}
-// CHECK-NEXT: %[[OLD:.*]] = pd.get @w@GRAD@GradientMerge
+// CHECK-NEXT: %[[OLD:.*]] = pd.get @"w@GRAD@GradientMerge"
 // CHECK-NEXT: %[[NEW:.*]] = pd.sum X(%[[OLD]], %[[G]]) -> Out("w@GRAD@GradientMerge") {op_role = 1 : i32, op_role_var = ["w", "w@GRAD@GradientMerge"]}
-// CHECK-NEXT: pd.set @w@GRAD@GradientMerge, %[[NEW]]
+// CHECK-NEXT: pd.set @"w@GRAD@GradientMerge", %[[NEW]]
 // CHECK: pd.increment
 // CHECK: pd.fill_constant -> Out("gradient_merge_k") {{.*}}value = 4.000000e+00
 // CHECK: %[[DUE:.*]] = pd.equal
 // CHECK: pd.conditional_block "$capture"() Cond(%[[DUE]])
 // CHECK: pd.decl "w@GRAD_scaled"
-// CHECK: %[[ALL:.*]] = pd.get @w@GRAD@GradientMerge
+// CHECK: %[[ALL:.*]] = pd.get @"w@GRAD@GradientMerge"
 // CHECK-NEXT: %[[MEAN:.*]] = pd.scale X(%[[ALL]]) -> Out("w@GRAD@MEAN") {{.*}}scale = 2.500000e-01
 // CHECK: pd.increment {{.*}} -> Out("count")
 // CHECK: pd.set @count
@@ -25,23 +25,23 @@
 // CHECK: %[[U:.*]] = pd.sgd Grad(%[[SCALED]])
 // CHECK: pd.set @w, %[[U]]
 // CHECK: %[[ZERO:.*]] = pd.fill_constant -> Out("w@GRAD@GradientMerge")
-// CHECK-NEXT: pd.set @w@GRAD@GradientMerge, %[[ZERO]]
+// CHECK-NEXT: pd.set @"w@GRAD@GradientMerge", %[[ZERO]]
 // CHECK-NEXT: pd.yield
 // CHECK: pd.program @startup
-// CHECK: pd.set @w@GRAD@GradientMerge
+// CHECK: pd.set @"w@GRAD@GradientMerge"
 // CHECK: pd.set @gradient_merge_step
 // SUM: pd.conditional_block
-// SUM: %[[ALL:.*]] = pd.get @w@GRAD@GradientMerge
+// SUM: %[[ALL:.*]] = pd.get @"w@GRAD@GradientMerge"
 // SUM-NOT: w@GRAD@MEAN
 // JOB: module @source
 // JOB-NOT: GradientMerge
 // JOB: module @reference
 // JOB: dist.role @trainer
-// JOB: pd.var @w@GRAD@GradientMerge : tensor<1xf32> {dist.rel = #dist.rel<"w@GRAD@GradientMerge", dp: P(sum)>}
+// JOB: pd.var @"w@GRAD@GradientMerge" : tensor<1xf32> {dist.rel = #dist.rel<"w@GRAD@GradientMerge", dp: P(sum)>}
 // JOB: pd.elementwise_mul {{.*}} -> Out("w@GRAD")
 // JOB-NOT: dist.all_reduce
 // JOB: pd.conditional_block
-// JOB: %[[OWN:.*]] = pd.get @w@GRAD@GradientMerge
+// JOB: %[[OWN:.*]] = pd.get @"w@GRAD@GradientMerge"
 // JOB-NEXT: %[[P:.*]] = dist.all_reduce sum(%[[OWN]]) on @grad0
 // JOB-NEXT: %[[R:.*]] = dist.wait %[[P]]
 // JOB-NEXT: pd.scale X(%[[R]])

@@ -108,7 +108,8 @@ std::optional<std::string> WildOf(const Course& course) {
 std::vector<std::string> FrozenOf(const Course& course, const std::vector<std::string>& names) {
   std::vector<std::string> frozen;
   for (const std::string& name : names) {
-    const auto begin = course.front().variables.find(name), end = course.back().variables.find(name);
+    const auto begin = course.front().variables.find(name),
+               end = course.back().variables.find(name);
     if (begin != course.front().variables.end() && end != course.back().variables.end() &&
         !Compare(end->second.view(), begin->second.view(), 1, 0))
       frozen.push_back(name);

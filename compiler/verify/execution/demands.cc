@@ -84,19 +84,44 @@ constexpr Demand kDemands[] = {
 constexpr struct {
   llvm::StringLiteral type, slot;
 } kMoves[] = {
-    {"cast", "X"},           {"assign", "X"},          {"reshape", "X"},
-    {"reshape2", "X"},       {"squeeze", "X"},         {"squeeze2", "X"},
-    {"unsqueeze", "X"},      {"unsqueeze2", "X"},      {"flatten", "X"},
-    {"flatten2", "X"},       {"transpose", "X"},       {"transpose2", "X"},
-    {"slice", "Input"},      {"strided_slice", "Input"}, {"split", "X"},
-    {"concat", "X"},         {"stack", "X"},           {"unstack", "X"},
-    {"expand", "X"},         {"expand_v2", "X"},       {"expand_as", "X"},
-    {"expand_as_v2", "X"},   {"tile", "X"},            {"gather", "X"},
-    {"crop", "X"},           {"reverse", "X"},         {"flip", "X"},
-    {"lod_reset", "X"},      {"sequence_concat", "X"}, {"sequence_expand", "X"},
-    {"sequence_expand_as", "X"}, {"sequence_reshape", "X"}, {"sequence_slice", "X"},
-    {"sequence_unpad", "X"}, {"sequence_reverse", "X"}, {"im2sequence", "X"},
-    {"flatten_contiguous_range", "X"}, {"sequence_pad", "X"},
+    {"cast", "X"},
+    {"assign", "X"},
+    {"reshape", "X"},
+    {"reshape2", "X"},
+    {"squeeze", "X"},
+    {"squeeze2", "X"},
+    {"unsqueeze", "X"},
+    {"unsqueeze2", "X"},
+    {"flatten", "X"},
+    {"flatten2", "X"},
+    {"transpose", "X"},
+    {"transpose2", "X"},
+    {"slice", "Input"},
+    {"strided_slice", "Input"},
+    {"split", "X"},
+    {"concat", "X"},
+    {"stack", "X"},
+    {"unstack", "X"},
+    {"expand", "X"},
+    {"expand_v2", "X"},
+    {"expand_as", "X"},
+    {"expand_as_v2", "X"},
+    {"tile", "X"},
+    {"gather", "X"},
+    {"crop", "X"},
+    {"reverse", "X"},
+    {"flip", "X"},
+    {"lod_reset", "X"},
+    {"sequence_concat", "X"},
+    {"sequence_expand", "X"},
+    {"sequence_expand_as", "X"},
+    {"sequence_reshape", "X"},
+    {"sequence_slice", "X"},
+    {"sequence_unpad", "X"},
+    {"sequence_reverse", "X"},
+    {"im2sequence", "X"},
+    {"flatten_contiguous_range", "X"},
+    {"sequence_pad", "X"},
 };
 
 int64_t boundOf(const Demand& demand, const pd::OpView& op) {
@@ -114,9 +139,8 @@ int64_t boundOf(const Demand& demand, const pd::OpView& op) {
 }
 
 bool moves(const pd::OpView& op, llvm::StringRef slot) {
-  return std::any_of(std::begin(kMoves), std::end(kMoves), [&](const auto& row) {
-    return row.type == op.type() && row.slot == slot;
-  });
+  return std::any_of(std::begin(kMoves), std::end(kMoves),
+                     [&](const auto& row) { return row.type == op.type() && row.slot == slot; });
 }
 
 class Finder {

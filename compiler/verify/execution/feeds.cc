@@ -26,8 +26,7 @@ class Numbers {
   uint64_t key_;
 };
 
-double valueOf(const FeedDemand& demand, const FeedPlan& plan, const Numbers& numbers,
-               int64_t at) {
+double valueOf(const FeedDemand& demand, const FeedPlan& plan, const Numbers& numbers, int64_t at) {
   const double u = numbers.real(at);
   const bool real = demand.dtype == DType::kFloat32 || demand.dtype == DType::kFloat64;
   switch (demand.domain) {
@@ -61,8 +60,9 @@ uint64_t lengthOf(const FeedPlan& plan, int64_t step, int level, uint64_t item) 
 // Levels of the whole batch. Of equal parts the items of each begin anew.
 Lod levelsOf(const FeedDemand& demand, const FeedPlan& plan, int64_t step) {
   const int64_t parts = plan.equal ? plan.parts : 1;
-  std::vector<uint64_t> items(static_cast<size_t>(parts), static_cast<uint64_t>(
-                                  plan.perPart * plan.parts / parts));  // of a part
+  std::vector<uint64_t> items(
+      static_cast<size_t>(parts),
+      static_cast<uint64_t>(plan.perPart * plan.parts / parts));  // of a part
   Lod lod;
   for (int level = 0; level < demand.lodLevel; ++level) {
     std::vector<uint64_t>& offsets = lod.emplace_back(1, 0);
@@ -84,16 +84,17 @@ absl::StatusOr<Tensor> makeFeed(const FeedDemand& demand, int batch, const FeedP
                                 int64_t step) {
   std::vector<int64_t> dims = demand.dims;
   for (size_t d = 0; d < dims.size(); ++d)
-    if (dims[d] < 0) dims[d] = static_cast<int>(d) == batch ? plan.parts * plan.perPart : plan.others;
+    if (dims[d] < 0)
+      dims[d] = static_cast<int>(d) == batch ? plan.parts * plan.perPart : plan.others;
   Lod lod;
   if (demand.lodLevel > 0) {
     if (dims.empty()) return absl::InvalidArgumentError("has levels of sequences and no rows");
     lod = levelsOf(demand, plan, step);
     dims[0] = static_cast<int64_t>(lod.back().back());
   } else if (batch >= 0 && dims[static_cast<size_t>(batch)] % plan.parts != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("declares a batch of ", dims[static_cast<size_t>(batch)], ", which ",
-                     plan.parts, " parts do not divide"));
+    return absl::InvalidArgumentError(absl::StrCat("declares a batch of ",
+                                                   dims[static_cast<size_t>(batch)], ", which ",
+                                                   plan.parts, " parts do not divide"));
   }
   DT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Zeros(demand.dtype, dims));
   DT_ASSIGN_OR_RETURN(const int64_t count, ElementCount(dims));

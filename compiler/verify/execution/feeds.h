@@ -12,12 +12,12 @@
 namespace dtranspile::verify {
 
 struct FeedPlan {
-  int64_t parts = 1;      // into which the batch is cut, over all ranks and micro-batches
-  int64_t perPart = 2;    // samples, or sequences, of a part
-  bool equal = false;     // whether all parts have the same samples
-  int64_t others = 4;     // extents that are not declared, but for the batch
+  int64_t parts = 1;    // into which the batch is cut, over all ranks and micro-batches
+  int64_t perPart = 2;  // samples, or sequences, of a part
+  bool equal = false;   // whether all parts have the same samples
+  int64_t others = 4;   // extents that are not declared, but for the batch
   uint64_t seed = 1;
-  double magnitude = 1;   // of real numbers
+  double magnitude = 1;  // of real numbers
 };
 
 // The value of a step. `batch`: the dim that is cut; -1: this feed is whole on every rank. Declared

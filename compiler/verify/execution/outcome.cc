@@ -29,8 +29,8 @@ std::string listOf(const std::vector<std::string>& names) {
   return text;
 }
 
-Message at(mlir::Operation* op, Message::Level level, std::string rule,
-           std::string text, std::string remedy) {
+Message at(mlir::Operation* op, Message::Level level, std::string rule, std::string text,
+           std::string remedy) {
   if (op) return messageAt(op, level, std::move(rule), std::move(text), std::move(remedy));
   Message message;
   message.level = level;
@@ -69,27 +69,29 @@ int64_t placeOf(mlir::Operation* op) {
 
 void addDifferences(mlir::ModuleOp job, const ExecutionScope& scope, const trial::Result& result,
                     llvm::ArrayRef<trial::Difference> values, Rung& rung) {
-  const bool startup = result.differences.front().step < 0;
+  const int64_t step = result.differences.front().step;
+  const bool startup = step < 0;
+  // Values of a later step only follow from the variables of this one.
   std::vector<const trial::Difference*> all;
-  for (const trial::Difference& one : values) all.push_back(&one);
+  for (const trial::Difference& one : values)
+    if (one.step == step) all.push_back(&one);
   if (all.empty())
     for (const trial::Difference& one : result.differences) all.push_back(&one);
   const auto maker = [&](const trial::Difference& one) -> mlir::Operation* {
-    if (one.step >= 0 && !startup) return makerOf(job, one.role, one.name);
+    if (!startup) return makerOf(job, one.role, one.name);
     pd::ProgramOp program = programOf(job, one.role, "startup");
     mlir::Operation* found = nullptr;
     if (program)
       program.walk([&](pd::SetOp set) {
         if (set.getVar() == one.name)
-          found = set.getValue().getDefiningOp() ? set.getValue().getDefiningOp()
-                                                 : set.getOperation();
+          found =
+              set.getValue().getDefiningOp() ? set.getValue().getDefiningOp() : set.getOperation();
       });
     return found;
   };
-  const trial::Difference* first =
-      *std::min_element(all.begin(), all.end(), [&](const auto* a, const auto* b) {
-        return std::pair(a->step, placeOf(maker(*a))) < std::pair(b->step, placeOf(maker(*b)));
-      });
+  const trial::Difference* first = *std::min_element(
+      all.begin(), all.end(),
+      [&](const auto* a, const auto* b) { return placeOf(maker(*a)) < placeOf(maker(*b)); });
   const bool draw = first->kind == "draw";
   const bool refuted = scope.decisive || draw;
   std::string text =
@@ -97,9 +99,10 @@ void addDifferences(mlir::ModuleOp job, const ExecutionScope& scope, const trial
            : "an execution in float64 differs from the reference: " + textOf(*first);
   if (!refuted) text += "; " + scope.doubt + ", so that this refutes nothing";
   std::string remedy =
-      refuted ? (draw ? "broadcast " + ticked(first->name) + " from one rank behind its draw"
-                      : "see that this op takes what the reference's does, reduced and scaled as there")
-              : "execute the job by hand, and compare it with what it should compute";
+      refuted
+          ? (draw ? "broadcast " + ticked(first->name) + " from one rank behind its draw"
+                  : "see that this op takes what the reference's does, reduced and scaled as there")
+          : "execute the job by hand, and compare it with what it should compute";
   Message message = at(maker(*first), refuted ? Message::Level::Refuted : Message::Level::Unknown,
                        draw ? "draws" : "differs", std::move(text), std::move(remedy));
   message.rankClass = first->role + " " + std::to_string(first->rank);
@@ -170,18 +173,19 @@ void addOutcome(mlir::ModuleOp job, const ExecutionScope& scope, const trial::Re
   if (scope.equal && rung.verdict == Verdict::Holds)
     addNote("equal-samples",
             "all parts of the batch were given equal samples, since " + scope.why +
-                ": what tells samples apart is not seen", rung);
+                ": what tells samples apart is not seen",
+            rung);
   if (!result.unmoved.empty())
-    addNote("not-exercised",
-            "the loss does not react to the feeds " + listOf(result.unmoved), rung);
+    addNote("not-exercised", "the loss does not react to the feeds " + listOf(result.unmoved),
+            rung);
   if (!result.unaffected.empty())
     addNote("not-exercised",
             "the loss does not react to the parameters " + listOf(result.unaffected), rung);
   if (!result.frozen.empty())
     addNote("not-exercised", "no step changes the parameters " + listOf(result.frozen), rung);
   if (!scope.skipped.empty() && rung.verdict == Verdict::Holds)
-    addNote("not-compared",
-            "of the reference they have no one value: " + listOf(scope.skipped), rung);
+    addNote("not-compared", "of the reference they have no one value: " + listOf(scope.skipped),
+            rung);
 }
 
 }  // namespace dtranspile::verify

@@ -74,8 +74,8 @@ class Reader {
       auto tag = contract.getAs<mlir::StringAttr>("tag");
       if (!tag) continue;
       if (!llvm::is_contained(kByParts, tag.getValue())) {
-        refuse("the job computes something else than its reference by contract `" +
-               tag.str() + "`");
+        refuse("the job computes something else than its reference by contract `" + tag.str() +
+               "`");
         continue;
       }
       makeEqual("contract `" + tag.str() + "` speaks of each part of the batch by itself");
@@ -92,7 +92,8 @@ class Reader {
     job_->walk([&](mlir::Operation* op) {
       if (!half && llvm::any_of(op->getResultTypes(), isHalf)) half = op;
     });
-    if (half) refuse(positionOf(half) + " computes in 16 bits: two orders of summation round apart");
+    if (half)
+      refuse(positionOf(half) + " computes in 16 bits: two orders of summation round apart");
   }
 
   void readRole(dist::RoleOp role, mlir::ModuleOp reference) {
@@ -137,7 +138,9 @@ class Reader {
       scope_.skipped.push_back(name);
       return;
     }
-    trial::Variable variable = {role.getSymName().str(), name, relation.getVariable().str(),
+    trial::Variable variable = {role.getSymName().str(),
+                                name,
+                                relation.getVariable().str(),
                                 static_cast<double>(relation.getNumerator()) /
                                     static_cast<double>(relation.getDenominator()),
                                 {}};

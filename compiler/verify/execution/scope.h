@@ -19,7 +19,7 @@ struct ExecutionScope {
   std::string why;  // of `equal`, for people
   // Whether a right job must agree, so that a difference refutes.
   bool decisive = true;
-  std::string doubt;  // why not
+  std::string doubt;   // why not
   bool draws = false;  // the step draws random numbers
   int64_t parts = 1;   // of the batch
   std::vector<trial::Variable> variables;

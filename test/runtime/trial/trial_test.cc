@@ -1,4 +1,5 @@
-// What a trial compares, and the texts between its processes. Whole trials: test/e2e/execution_case.py.
+// What a trial compares, and the texts between its processes. Whole trials:
+// test/e2e/execution_case.py.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
@@ -27,8 +28,7 @@ std::string Apartness(const Tensor& got, const Tensor& wanted, double scale = 1)
 TEST_CASE("floats agree within a share of the largest element") {
   CHECK(Apartness(Doubles({1, 200}), Doubles({1, 200})).empty());
   CHECK(Apartness(Doubles({1 + 1e-8, 200}), Doubles({1, 200})).empty());
-  CHECK(Apartness(Doubles({1 + 1e-6, 200}), Doubles({1, 200})) ==
-        "element 0 is 1.000001, not 1");
+  CHECK(Apartness(Doubles({1 + 1e-6, 200}), Doubles({1, 200})) == "element 0 is 1.000001, not 1");
   CHECK(Apartness(Doubles({2, 4}), Doubles({1, 2}), 2).empty());
   CHECK(Apartness(Doubles({2, 4}), Doubles({1, 2})) == "element 1 is 4, not 2");
   // What is zero but for rounding is no difference.

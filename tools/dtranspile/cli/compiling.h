@@ -1,5 +1,5 @@
-// From a class of ranks to its plan on disk: what the compiler is told of feeds and fetches, and the
-// call. Used by `run`, `compile` and `verify --execute`.
+// From a class of ranks to its plan on disk: what the compiler is told of feeds and fetches, and
+// the call. Used by `run`, `compile` and `verify --execute`.
 #pragma once
 
 #include <string>

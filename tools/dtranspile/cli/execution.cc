@@ -62,7 +62,8 @@ std::map<std::string, int> batchDims(mlir::ModuleOp job) {
 Runnable referenceRunnable(mlir::ModuleOp reference) {
   Runnable runnable;
   RunnableRole role;
-  role.classes.push_back({{role.name, {}, 1}, mlir::OwningOpRef<mlir::ModuleOp>(reference.clone())});
+  role.classes.push_back(
+      {{role.name, {}, 1}, mlir::OwningOpRef<mlir::ModuleOp>(reference.clone())});
   runnable.roles.push_back(std::move(role));
   return runnable;
 }
@@ -187,8 +188,7 @@ absl::Status Execution::prepare(Job job) {
   if (mlir::failed(runnable)) return failure("the job cannot be run");
   job_ = std::move(*runnable);
   const bool held = llvm::any_of(job_.roles, [&](RunnableRole& role) {
-    return llvm::any_of(role.classes,
-                        [&](RunnableClass& one) { return holds(job_, one, loss_); });
+    return llvm::any_of(role.classes, [&](RunnableClass& one) { return holds(job_, one, loss_); });
   });
   if (!held) loss_.clear();
   return absl::OkStatus();
@@ -235,8 +235,8 @@ absl::Status Execution::drawFeeds(size_t attempt) {
     for (int64_t step = 0; step < flags_.steps; ++step) {
       absl::StatusOr<Tensor> value = verify::makeFeed(demand, batch, plan, step);
       if (!value.ok())
-        return absl::Status(value.status().code(), absl::StrCat("feed `", demand.name, "` ",
-                                                                value.status().message()));
+        return absl::Status(value.status().code(),
+                            absl::StrCat("feed `", demand.name, "` ", value.status().message()));
       DT_ASSIGN_OR_RETURN(Tensor first, verify::firstPart(*value, batch, plan.parts));
       steps.push_back(*std::move(value));
       parts.push_back(std::move(first));
@@ -261,8 +261,8 @@ absl::StatusOr<std::vector<exec::WorkerConfig>> Execution::compile(
     std::vector<std::string> folders;
     for (auto [index, one] : llvm::enumerate(role.classes)) {
       folders.push_back(absl::StrCat(folder, "/", number, ".", index));
-      if (mlir::failed(compileClass(tool_, runnable, role, one, feeds, fetches, options,
-                                    folders.back())))
+      if (mlir::failed(
+              compileClass(tool_, runnable, role, one, feeds, fetches, options, folders.back())))
         return failure("not every op runs natively");
     }
     for (size_t index : role.classOfRanks()) {
@@ -295,9 +295,8 @@ absl::StatusOr<trial::Config> Execution::configure(const std::vector<std::string
   if (scope_.equal) feeds.push_back(&part_);
   if (!scope_.equal || !scope_.draws) feeds.push_back(&whole_);
   for (auto [index, one] : llvm::enumerate(feeds)) {
-    DT_ASSIGN_OR_RETURN(
-        auto reference,
-        compile(reference_, *one, fetches, absl::StrCat(folder, "/reference", index)));
+    DT_ASSIGN_OR_RETURN(auto reference, compile(reference_, *one, fetches,
+                                                absl::StrCat(folder, "/reference", index)));
     config.references.push_back(std::move(reference.front()));
   }
   for (const std::string& fetch : fetches) {
@@ -332,14 +331,14 @@ std::vector<trial::Difference> Execution::compareValues() {
       for (mlir::Value result : op.getResults()) {
         const std::string name = dist::nameOf(result).str();
         const auto type = mlir::dyn_cast<mlir::RankedTensorType>(dist::unlocated(result.getType()));
-        if (!name.empty() && type && !llvm::is_contained(names, name) &&
-            !job_.hasVariable(name) && !llvm::is_contained(own, name))
+        if (!name.empty() && type && !llvm::is_contained(names, name) && !job_.hasVariable(name) &&
+            !llvm::is_contained(own, name))
           own.push_back(name);
       }
     for (const verify::FetchRelation& one : verify::fetchRelations(*job_.job, role.op, own)) {
       if (one.combine == "list" || one.relation == "?") continue;
-      const bool held = llvm::any_of(role.classes,
-                                     [&](RunnableClass& each) { return holds(job_, each, one.name); });
+      const bool held = llvm::any_of(
+          role.classes, [&](RunnableClass& each) { return holds(job_, each, one.name); });
       pd::ProgramOp reference =
           findProgram(*reference_.roles.front().classes.front().module, "main");
       if (!held || !lastNamed(reference, one.name)) continue;
@@ -364,8 +363,7 @@ absl::Status Execution::execute(Job job, Rung& rung) {
     if (!result.wild && result.failure.empty()) break;
   }
   std::vector<trial::Difference> values;
-  if (!result.differences.empty() && result.differences.front().step >= 0)
-    values = compareValues();
+  if (!result.differences.empty() && result.differences.front().step >= 0) values = compareValues();
   int64_t ranks = 0;
   for (const RunnableRole& role : job_.roles) ranks += role.ranks();
   rung.stat("ranks", ranks);

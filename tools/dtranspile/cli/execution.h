@@ -13,10 +13,10 @@ namespace dtranspile::cli {
 
 // What is executed; more is `not run`, with the limit that it is above.
 struct ExecutionLimits {
-  int64_t ops;      // of the reference
-  int64_t ranks;    // of all roles
-  int64_t bytes;    // of the persistables of all ranks and of what is kept of the reference, float64
-  double seconds;   // of the execution, without compiling
+  int64_t ops;     // of the reference
+  int64_t ranks;   // of all roles
+  int64_t bytes;   // of the persistables of all ranks and of what is kept of the reference, float64
+  double seconds;  // of the execution, without compiling
 };
 
 // Without being asked for, and with --execute.

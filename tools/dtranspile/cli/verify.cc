@@ -4,12 +4,12 @@
 #include "compiler/artifact/job.h"
 #include "compiler/import/guarded_parse.h"
 #include "compiler/import/import.h"
+#include "compiler/verify/execution/outcome.h"
 #include "compiler/verify/report/render.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "mlir/IR/Diagnostics.h"
-#include "compiler/verify/execution/outcome.h"
 #include "tools/dtranspile/cli/diagnostics.h"
 #include "tools/dtranspile/cli/execution.h"
 #include "tools/dtranspile/cli/files.h"
@@ -62,8 +62,8 @@ mlir::OwningOpRef<mlir::ModuleOp> readModule(mlir::MLIRContext* context, const s
   return parseGuarded(context, *bytes, path);
 }
 
-// Rung 5. Where another rung has refuted the job, it is executed only if somebody wants to know this
-// rung by name; where nobody asked, it counts if it refutes.
+// Rung 5. Where another rung has refuted the job, it is executed only if somebody wants to know
+// this rung by name; where nobody asked, it counts if it refutes.
 void execute(Tool& tool, Job job, const VerifyFlags& flags, verify::VerifyReport& report) {
   const bool named = llvm::is_contained(flags.require, kExecution);
   const bool asked = flags.execute == "on" || named;

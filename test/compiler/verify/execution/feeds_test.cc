@@ -1,8 +1,9 @@
 // Feeds that are made up: what the ops of a program demand of them, and the values.
+#include "compiler/verify/execution/feeds.h"
+
 #include <catch2/catch.hpp>
 
 #include "compiler/analysis/program_info.h"
-#include "compiler/verify/execution/feeds.h"
 #include "compiler/verify/execution/scope.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "test/compiler/verify/jobs.h"
@@ -67,8 +68,8 @@ TEST_CASE("values are those of their domain, and a function of seed, feed and st
   const auto part = firstPart(*equal, 0, 4);
   REQUIRE(part.ok());
   CHECK(part->dims == std::vector<int64_t>{2, 3});
-  CHECK(std::equal(part->bytes.data(), part->bytes.data() + part->bytes.size(),
-                   equal->bytes.data()));
+  CHECK(
+      std::equal(part->bytes.data(), part->bytes.data() + part->bytes.size(), equal->bytes.data()));
 
   demand.dims = {6, 3};
   CHECK(makeFeed(demand, 0, plan, 0).status().message() ==
@@ -124,9 +125,8 @@ TEST_CASE("what a job can be held against follows from its contracts and draws")
   CHECK(relaxed.equal);
   CHECK(relaxed.why == "contract `local_sgd` speaks of each part of the batch by itself");
 
-  (*plain)->setAttr("dist.contracts",
-                    mlir::parseAttribute("[{tag = \"stale\", statement = \"\"}]",
-                                         (*plain)->getContext()));
+  (*plain)->setAttr("dist.contracts", mlir::parseAttribute("[{tag = \"stale\", statement = \"\"}]",
+                                                           (*plain)->getContext()));
   CHECK(executionScopeOf(*plain).refused ==
         "the job computes something else than its reference by contract `stale`");
 }

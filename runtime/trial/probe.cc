@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,9 +61,9 @@ class Bench {
     return CopyOf(*executor_, buffer);
   }
 
-  // Values of the feeds in the second step, by buffer.
-  absl::StatusOr<std::map<int, Tensor>> OtherFeeds() {
-    DT_RETURN_IF_ERROR(feeds_->Read(1, *executor_));
+  // Values of the feeds in a step, by buffer.
+  absl::StatusOr<std::map<int, Tensor>> FeedsOf(int64_t step) {
+    DT_RETURN_IF_ERROR(feeds_->Read(step, *executor_));
     std::map<int, Tensor> others;
     for (const exec::FeedSlot& slot : executor_->plan().repeated()->feeds) {
       DT_ASSIGN_OR_RETURN(others[slot.buffer], CopyOf(*executor_, slot.buffer));
@@ -96,14 +97,19 @@ absl::StatusOr<Reactions> Probe(const exec::WorkerConfig& rank, const std::strin
   Bench bench(rank, loss, links);
   DT_RETURN_IF_ERROR(bench.Open());
   DT_ASSIGN_OR_RETURN(const Tensor first, bench.Loss());
-  if (rank.steps > 1) {
-    DT_ASSIGN_OR_RETURN(const auto others, bench.OtherFeeds());
-    for (const exec::FeedSlot& slot : bench.plan().repeated()->feeds) {
+  std::map<int, std::string> unmoved;  // feeds by buffer
+  if (rank.steps > 1)
+    for (const exec::FeedSlot& slot : bench.plan().repeated()->feeds)
+      unmoved[slot.buffer] = slot.name;
+  for (int64_t step = 1; step < rank.steps && !unmoved.empty(); ++step) {
+    DT_ASSIGN_OR_RETURN(const auto others, bench.FeedsOf(step));
+    for (auto feed = unmoved.begin(); feed != unmoved.end();) {
       // Ragged feeds fit those of their own step only: then nothing is known.
-      const auto loss_then = bench.Loss({{slot.buffer, &others.at(slot.buffer)}});
-      if (loss_then.ok() && Same(first, *loss_then)) reactions.unmoved.push_back(slot.name);
+      const auto loss_then = bench.Loss({{feed->first, &others.at(feed->first)}});
+      feed = loss_then.ok() && Same(first, *loss_then) ? std::next(feed) : unmoved.erase(feed);
     }
   }
+  for (const auto& [buffer, name] : unmoved) reactions.unmoved.push_back(name);
   for (const exec::Persistable& p : bench.plan().persistables) {
     if (std::find(parameters.begin(), parameters.end(), p.name) == parameters.end()) continue;
     const auto found = bench.begin().variables.find(p.name);

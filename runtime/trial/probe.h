@@ -16,7 +16,7 @@ struct Reactions {
   std::vector<std::string> unaffected;  // parameters
 };
 
-// Repeats the first step of `rank` (a single one), each time with one feed of the second step, or
+// Repeats the first step of `rank` (a single one), each time with one feed of another step, or
 // one parameter shifted, and looks at the loss. Nothing is said of feeds where there is one step.
 absl::StatusOr<Reactions> Probe(const exec::WorkerConfig& rank, const std::string& loss,
                                 const std::vector<std::string>& parameters,

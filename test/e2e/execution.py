@@ -74,7 +74,7 @@ def evidence(check):
         "of trainer 0 after step 0: element",
         "execution)",
     )
-    lost = re.sub(r"Grad\((%\w+)\) LearningRate\((%\w+)\) Param\(%2\)", r"Grad(%16) LearningRate(\2) Param(%2)", text)
+    lost = after_reduction(text, "").replace("%inserted", re.search(r"all_reduce sum\((%\w+)\)[^\n]*10x1xf32>", text).group(1))
     refuted = write(check, "lost.mlir", lost)
     check.expect_exit("refuted already", 1, ["verify", refuted, "--execute"], "not run: an earlier rung refutes the job")
     check.expect_exit("asked about that rung only", 1, ["verify", refuted, "--require", "execution"], "execution: refuted", "fc_0.w_0")

@@ -69,13 +69,16 @@ int64_t placeOf(mlir::Operation* op) {
 
 void addDifferences(mlir::ModuleOp job, const ExecutionScope& scope, const trial::Result& result,
                     llvm::ArrayRef<trial::Difference> values, Rung& rung) {
-  const bool startup = result.differences.front().step < 0;
+  const int64_t step = result.differences.front().step;
+  const bool startup = step < 0;
+  // Values of a later step only follow from the variables of this one.
   std::vector<const trial::Difference*> all;
-  for (const trial::Difference& one : values) all.push_back(&one);
+  for (const trial::Difference& one : values)
+    if (one.step == step) all.push_back(&one);
   if (all.empty())
     for (const trial::Difference& one : result.differences) all.push_back(&one);
   const auto maker = [&](const trial::Difference& one) -> mlir::Operation* {
-    if (one.step >= 0 && !startup) return makerOf(job, one.role, one.name);
+    if (!startup) return makerOf(job, one.role, one.name);
     pd::ProgramOp program = programOf(job, one.role, "startup");
     mlir::Operation* found = nullptr;
     if (program)
@@ -86,10 +89,9 @@ void addDifferences(mlir::ModuleOp job, const ExecutionScope& scope, const trial
       });
     return found;
   };
-  const trial::Difference* first =
-      *std::min_element(all.begin(), all.end(), [&](const auto* a, const auto* b) {
-        return std::pair(a->step, placeOf(maker(*a))) < std::pair(b->step, placeOf(maker(*b)));
-      });
+  const trial::Difference* first = *std::min_element(
+      all.begin(), all.end(),
+      [&](const auto* a, const auto* b) { return placeOf(maker(*a)) < placeOf(maker(*b)); });
   const bool draw = first->kind == "draw";
   const bool refuted = scope.decisive || draw;
   std::string text =

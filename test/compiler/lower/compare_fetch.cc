@@ -43,7 +43,10 @@ std::string compareFetch(ProgramCase& c, exec::Executor& executor, const exec::F
            std::to_string(expected);
   std::vector<int64_t> dims = golden->dims;
   if (steps > 1 && !dims.empty()) dims.erase(dims.begin());
-  if (!unset && value.dims != dims)
+  // 1.x knows no tensors without dims: a variable that is declared with none has one element.
+  const bool alone = value.dims.empty() && dims == std::vector<int64_t>{1} &&
+                     c.info()["paddle_version"].get<std::string>().starts_with("1.");
+  if (!unset && !alone && value.dims != dims)
     return fetch.name + " has the extents " + json(value.dims).dump() + ", not " +
            json(dims).dump();
   if (!c.widened() && !unset && value.dtype != golden->dtype)

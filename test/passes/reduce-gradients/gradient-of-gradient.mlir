@@ -1,4 +1,4 @@
-// RUN: dtranspile-opt %s --form-job="axes=dp:4" --cut-batch="axes=dp" --reduce-gradients="axes=dp" | FileCheck %s
+// RUN: dtranspile-opt %s --form-job="axes=dp:4 comm-axes=dp" --cut-batch="axes=dp" --reduce-gradients="axes=dp" | FileCheck %s
 
 // The gradient of @v is made of that of @w (weight norm reads one parameter through another): it is
 // made of the rank's own term, and summed by itself; the update and the clip of @w read the sum.

@@ -326,13 +326,7 @@ void Rpc::finish(Rung& findings) {
       if (!walk.question.startup) finishSingle(serve, server, findings);
       continue;
     }
-    if (serve.getMode() != dist::ServeMode::Sync) {
-      findings.add(messageAt(serve, Message::Level::Unknown, "serve",
-                             "serves in mode " + dist::stringifyServeMode(serve.getMode()).str() +
-                                 ": what its variables hold depends on the order of requests",
-                             "serve in mode sync"));
-      continue;
-    }
+    if (serve.getMode() != dist::ServeMode::Sync) continue;
     if (server.roundRun) continue;
     findings.add(messageAt(serve, Message::Level::Refuted, "phase",
                            "its round is never run: no trainer ends the push phase",

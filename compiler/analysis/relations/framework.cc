@@ -138,7 +138,7 @@ bool isSeed(mlir::Operation* reference) {
 }
 
 // The framework names the seed after the loss.
-int lossOf(const Scene& scene, mlir::Operation* reference) {
+int numberOfLoss(const Scene& scene, mlir::Operation* reference) {
   llvm::StringRef seed = pd::nameOf(reference->getResult(0));
   if (size_t at = seed.find("@GRAD"); at != llvm::StringRef::npos)
     return scene.reference().namedNumber(seed.take_front(at));
@@ -177,7 +177,7 @@ void giveResults(const Scene& scene, mlir::Operation* op, mlir::Operation* refer
     relation.reference = scene.reference().numberOf(reference->getResult(i));
     relation.gradient = gradient;
     relation.draw = drawBehind(scene, op->getOperands(), op->getResult(i));
-    if (seed) seedPerShare(scene, lossOf(scene, reference), relation);
+    if (seed) seedPerShare(scene, numberOfLoss(scene, reference), relation);
     if (!relation.known()) scene.store.noteReason(op->getResult(i), context.reasons()[i]);
     scene.store.set(op->getResult(i), std::move(relation));
   }

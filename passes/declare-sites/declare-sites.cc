@@ -28,7 +28,7 @@ struct DeclareSites : impl::DeclareSitesBase<DeclareSites> {
       const verify::Contracts contracts = verify::Contracts::of(job);
       const verify::Question question{role, program, reference, contracts};
       for (const verify::Site& site : verify::reachedSites(question, verify::analyse(question)))
-        if (!site.loss.misfit && !isUpdate(question, site.op))
+        if (!site.reason.misfit && !isUpdate(question, site.op))
           names.push_back(verify::siteName(site.op));
     }
     if (!names.empty()) addContract(job, "parts", kStatement, names);

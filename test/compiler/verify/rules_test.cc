@@ -81,10 +81,10 @@ TEST_CASE("rows of one operand against rows of another couple samples, which is 
   form.result = {0, 1};
   Outcome pairs = evaluator.run(form, oneAxis(2));
   CHECK_FALSE(pairs.reading.known);
-  CHECK_FALSE(pairs.loss.misfit);
+  CHECK_FALSE(pairs.reason.misfit);
   // One of them has the other's dim, and whole: on a rank the extents differ.
   form.terms[0].labels = {0, 1};
-  CHECK(evaluator.run(form, oneAxis(2)).loss.misfit);
+  CHECK(evaluator.run(form, oneAxis(2)).reason.misfit);
 }
 
 TEST_CASE("a dim whose extent is not read may be cut") {
@@ -119,7 +119,7 @@ TEST_CASE("a partial value passes linear ops only") {
   form.terms[0].use = Use::Value;
   Outcome lost = evaluator.run(form, oneAxis(2));
   CHECK_FALSE(lost.reading.known);
-  CHECK(lost.loss.axis == 0);
+  CHECK(lost.reason.axis == 0);
 }
 
 TEST_CASE("a replicated term counts once per rank in a sum with a partial one") {

@@ -62,7 +62,7 @@ def default_boxes(image, offsets, classes_of):
     "Region head: aligned features of given boxes, two for each image, counted by a tensor",
     verdict="parts",
     equal=True,
-    sites=["roi_align", "roi_align_grad"],
+    sites=["reduce_mean", "roi_align", "roi_align_grad"],
     image=numbers(2, 8, 8),
     boxes=(
         "float32",

@@ -67,7 +67,7 @@ def squared(x, y):
     return L.mean(L.square_error_cost(x, y))
 
 
-@net(verdict="parts", sites=["recurrent"], equal=True, x=words(5), n=Feed(classes=6, least=1), y=Feed(1, classes=3))
+@net(verdict="parts", sites=["mean", "recurrent"], equal=True, x=words(5), n=Feed(classes=6, least=1), y=Feed(1, classes=3))
 def gru_with_lengths(x, n, y):
     _, state = L.rnn(L.GRUCell(4), fluid.embedding(x, [20, 6]), sequence_length=n)
     return loss_of(L.fc(state, 3), y)

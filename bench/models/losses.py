@@ -41,7 +41,7 @@ def npair(anchor, positive, label):
 @net(
     "Hardest triplets of a batch: the farthest of the same class, the nearest of another",
     verdict="parts",
-    sites=["elementwise_sub", "matmul_v2"],
+    sites=["elementwise_sub", "matmul_v2", "reduce_mean"],
     image=numbers(6),
     label=classes(3),
 )

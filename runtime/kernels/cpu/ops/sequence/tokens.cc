@@ -153,8 +153,8 @@ int32_t SequenceEnumerate(OpCall& call) {
 int32_t CtcAlign(OpCall& call) {
   using A = args::dt_ctc_align;
   const DtBuffer& x = call.Arg(A::Input);
-  DtBuffer& out = call.Arg(A::Output);
   if (OpCall::LodOf(x).empty()) return AlignPadded(call);
+  DtBuffer& out = call.Arg(A::Output);
   Offsets offsets, found = {0};
   if (!TokensOf(call, x, offsets) || !CheckTypes(call, x, {A::Output})) return 1;
   return VisitIndex(call.context(), x, [&](auto tag) {

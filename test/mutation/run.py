@@ -354,7 +354,8 @@ class Measurement:
             row[verdict] += 1
             if self.flags.execute and verdict in ("refuted", "unknown", "equivalent", "holes"):
                 self.execute_wrong(entry, verdict, row, native, where)
-            shutil.rmtree(entry.get("folder", out), ignore_errors=True)
+            if "folder" in entry:
+                shutil.rmtree(entry["folder"], ignore_errors=True)
         shutil.rmtree(out, ignore_errors=True)
         sys.stdout.flush()
 

@@ -23,9 +23,11 @@ constexpr llvm::StringLiteral kByParts[] = {"parts", "batch_statistics", "local_
 
 // Sites that give on a batch of equal parts what they give on one of them. (All pairs of samples,
 // lists over all images and the like do not.)
-constexpr llvm::StringLiteral kBlindToCopies[] = {
-    "batch_norm", "sync_batch_norm", "inplace_abn", "elementwise_div", "nll_loss",
-};
+constexpr llvm::StringLiteral kBlindToCopies[] = {"batch_norm", "sync_batch_norm", "inplace_abn"};
+
+// Those that do so only where no sum over samples follows: what each sample is divided by is that
+// of its part.
+constexpr llvm::StringLiteral kBlindInMeans[] = {"elementwise_div", "nll_loss"};
 
 bool isHalf(mlir::Type type) {
   mlir::RankedTensorType tensor = pd::tensorOf(type);
@@ -45,7 +47,7 @@ class Reader {
       return refuse("the job holds no reference program");
     if (!findProgram(reference, "startup"))
       return refuse("the job holds no start-up program, so its variables have no first values");
-    readContracts();
+    readContracts(reference);
     readTypes();
     for (dist::RoleOp role : job_.getOps<dist::RoleOp>()) readRole(role, reference);
     if (scope_.equal && scope_.draws && !meanLoss(reference))
@@ -67,7 +69,7 @@ class Reader {
     scope_.equal = true;
   }
 
-  void readContracts() {
+  void readContracts(mlir::ModuleOp reference) {
     auto contracts = job_->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr);
     if (!contracts) return;
     for (auto contract : contracts.getAsRange<mlir::DictionaryAttr>()) {
@@ -82,9 +84,14 @@ class Reader {
       auto sites = contract.getAs<mlir::ArrayAttr>("sites");
       if (tag != "parts" || !sites) continue;
       for (auto site : sites.getAsRange<mlir::StringAttr>())
-        if (!llvm::is_contained(kBlindToCopies, siteType(site.getValue())))
+        if (!isBlind(siteType(site.getValue()), reference))
           doubt("site " + site.str() + " may tell a batch of equal parts from one of them");
     }
+  }
+
+  bool isBlind(llvm::StringRef site, mlir::ModuleOp reference) {
+    return llvm::is_contained(kBlindToCopies, site) ||
+           (llvm::is_contained(kBlindInMeans, site) && meanLoss(reference));
   }
 
   void readTypes() {
@@ -160,14 +167,16 @@ class Reader {
     scope_.variables.push_back(std::move(variable));
   }
 
-  // Whether the loss is the mean over its samples: parts that are equal give it alike.
+  // Whether the loss is a mean over its samples, or a ratio of its own: parts that are equal give
+  // it alike.
   bool meanLoss(mlir::ModuleOp reference) {
     pd::ProgramOp main = findProgram(reference, "main");
     const std::string name = findLoss(main);
     mlir::Value loss = name.empty() ? mlir::Value() : lastNamed(main, name);
     mlir::Operation* op = loss ? loss.getDefiningOp() : nullptr;
-    return op && pd::OpView::isFrameworkOp(op) &&
-           (pd::OpView(op).type() == "mean" || pd::OpView(op).type() == "reduce_mean");
+    if (!op || !pd::OpView::isFrameworkOp(op)) return false;
+    const llvm::StringRef type = pd::OpView(op).type();
+    return type == "mean" || type == "reduce_mean" || llvm::is_contained(kBlindInMeans, type);
   }
 
   mlir::ModuleOp job_;

@@ -120,10 +120,10 @@ const RuleRow kRows[] = {
     {"yolo_box", batchwise, "X, ImgSize -> Boxes, Scores",
      "class_num, anchors, downsample_ratio, conf_thresh, clip_bbox, scale_x_y, iou_aware, "
      "iou_aware_factor"},
-    {"yolov3_loss", batchwise, "X, GTBox, GTLabel, GTScore -> Reason, ObjectnessMask, GTMatchMask",
+    {"yolov3_loss", batchwise, "X, GTBox, GTLabel, GTScore -> Loss, ObjectnessMask, GTMatchMask",
      kYoloLoss},
     {"yolov3_loss_grad", batchwise,
-     "Reason@GRAD:l, X, GTBox, GTLabel, GTScore, ObjectnessMask, GTMatchMask -> X@GRAD", kYoloLoss},
+     "Loss@GRAD:l, X, GTBox, GTLabel, GTScore, ObjectnessMask, GTMatchMask -> X@GRAD", kYoloLoss},
     // Matching within images.
     {"bipartite_match", regions, "DistMat -> ColToRowMatchIndices:e, ColToRowMatchDist:e",
      "match_type, dist_threshold"},

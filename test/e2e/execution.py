@@ -70,7 +70,7 @@ def evidence(check):
         ["verify", wrong],
         "relations: unknown",
         "execution: refuted",
-        "[differs] trainer/main: sgd of `fc_0.w_0`",
+        "[differs] trainer/main: inserted sgd of `fc_0.w_0`",
         "of trainer 0 after step 0: element",
         "execution)",
     )

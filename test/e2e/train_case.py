@@ -37,6 +37,7 @@ def check_open(tool, job):
         [tool, "verify", job, "--format", "json"], stdout=subprocess.PIPE, timeout=LIMIT_SECONDS
     )
     messages = [m for rung in json.loads(done.stdout)["rungs"] for m in rung["messages"]]
+    messages = [m for m in messages if m["level"] != "note"]
     if done.returncode != 3 or [m["rule"] for m in messages] != ["reference"]:
         fail("verify of %s ends with %d: %s" % (job, done.returncode, messages))
 

@@ -195,11 +195,12 @@ class Native:
 
     def difference(self, job, original, kind):
         """Where a mutant differs from its original; empty if nowhere. A rank of another number of ranks fetches what its own share gives: there the
-        variables decide. A declaration that another role still makes is missing in the text of this one's export, and nowhere else."""
+        variables decide. Not seen in exports: a declaration that another role still makes, which is missing in the text of this one's and nowhere else; a
+        value under the name of the loss that nobody reads, where a later one has the name too (what the last one is, the fetch of the loss has shown)."""
         right, ways, fetches = original
         out = os.path.join(self.work, "mutant")
         for way in ways:
-            if way == "export" and kind == "declaration-dropped":
+            if way == "export" and kind in ("declaration-dropped", "loss-shadowed"):
                 continue
             if way == "export":
                 shutil.rmtree(out, ignore_errors=True)

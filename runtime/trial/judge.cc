@@ -79,7 +79,8 @@ void Judge::SeeVariable(int64_t step, const exec::WorkerConfig& rank,
     auto copy = Tensor::Copy(view);
     if (!copy.ok()) return void(status = copy.status());
     const std::lock_guard lock(mutex_);
-    sums_[{step, absl::StrCat(rank.role, "/", p.name)}].push_back({&rank, *std::move(copy)});
+    sums_[{step, absl::StrCat(rank.role, "/", p.name)}].push_back(
+        {Lasting(rank), *std::move(copy)});
     return;
   }
   const Difference what = {"variable", p.name, variable.of, rank.role, rank.rank, step, 0, ""};
@@ -115,6 +116,14 @@ void Judge::SeeVariable(int64_t step, const exec::WorkerConfig& rank,
   found.text = shown->text + " (of this rank's part)";
 }
 
+const exec::WorkerConfig* Judge::Lasting(const exec::WorkerConfig& rank) const {
+  const auto found =
+      std::find_if(config_.ranks.begin(), config_.ranks.end(), [&](const exec::WorkerConfig& one) {
+        return one.role == rank.role && one.rank == rank.rank;
+      });
+  return found == config_.ranks.end() ? nullptr : &*found;
+}
+
 absl::Status Judge::See(int64_t step, const exec::WorkerConfig& rank,
                         const exec::Executor& executor) {
   absl::Status status;
@@ -129,7 +138,7 @@ absl::Status Judge::See(int64_t step, const exec::WorkerConfig& rank,
     if (buffer < 0) continue;
     DT_ASSIGN_OR_RETURN(Tensor copy, CopyOf(executor, buffer));
     const std::lock_guard lock(mutex_);
-    fetches_[{step, name}].push_back({&rank, std::move(copy)});
+    fetches_[{step, name}].push_back({Lasting(rank), std::move(copy)});
   }
   return absl::OkStatus();
 }

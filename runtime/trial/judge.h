@@ -35,12 +35,14 @@ class Judge {
 
  private:
   struct Held {
-    const exec::WorkerConfig* rank;
+    const exec::WorkerConfig* rank;  // of config_
     Tensor value;
   };
   // By step and name, and of sums by the ranks that are one.
   using Combined = std::map<std::pair<int64_t, std::string>, std::vector<Held>>;
 
+  // The rank's description in config_: the one that it runs with ends with its thread.
+  const exec::WorkerConfig* Lasting(const exec::WorkerConfig& rank) const;
   // Whether it is `scale` times what one of the references has.
   void Hold(const Difference& what, const TensorView& got, double scale, bool fetch);
   void SeeVariable(int64_t step, const exec::WorkerConfig& rank, const exec::Executor& executor,

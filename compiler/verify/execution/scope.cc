@@ -48,6 +48,7 @@ class Reader {
     if (!findProgram(reference, "startup"))
       return refuse("the job holds no start-up program, so its variables have no first values");
     readContracts(reference);
+    readServers();
     readTypes();
     for (dist::RoleOp role : job_.getOps<dist::RoleOp>()) readRole(role, reference);
     if (scope_.equal && scope_.draws && !meanLoss(reference))
@@ -67,6 +68,15 @@ class Reader {
   void makeEqual(std::string why) {
     if (!scope_.equal) scope_.why = std::move(why);
     scope_.equal = true;
+  }
+
+  // Without rounds a server does not compute what the reference does, step by step.
+  void readServers() {
+    job_->walk([&](dist::ServeOp loop) {
+      if (loop.getMode() != dist::ServeMode::Sync)
+        refuse("the job serves in mode " + dist::stringifyServeMode(loop.getMode()).str() +
+               ", in which trainers do not compute what the reference does step by step");
+    });
   }
 
   void readContracts(mlir::ModuleOp reference) {

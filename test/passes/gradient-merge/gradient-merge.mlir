@@ -16,7 +16,7 @@
 // CHECK: pd.fill_constant -> Out("gradient_merge_k") {{.*}}value = 4.000000e+00
 // CHECK: %[[DUE:.*]] = pd.equal
 // CHECK: pd.conditional_block "$capture"() Cond(%[[DUE]])
-// CHECK: pd.decl "w@GRAD_scaled"
+// CHECK: pd.decl "w@GRAD@MEAN"
 // CHECK: %[[ALL:.*]] = pd.get @"w@GRAD@GradientMerge"
 // CHECK-NEXT: %[[MEAN:.*]] = pd.scale X(%[[ALL]]) -> Out("w@GRAD@MEAN") {{.*}}scale = 2.500000e-01
 // CHECK: pd.increment {{.*}} -> Out("count")

@@ -41,6 +41,8 @@ const std::map<std::string, const char*> kExceptionsOfOps = {
      "declared with the operand's extents, though the framework never gives it memory; here it has "
      "no elements"},
     {"einsum_grad.Operands@GRAD", "takes after InnerCache, which is declared without extents"},
+    {"filter_by_instag.IndexMap", "declared with two columns; the kernel writes three"},
+    {"filter_by_instag.LossWeight", "1.8 declares float64; the kernel writes float32"},
     {"fused_elemwise_activation.IntermediateOut",
      "declared without extents; not written where it is not asked for"},
     {"generate_proposals.RpnRoisLod",
@@ -50,6 +52,8 @@ const std::map<std::string, const char*> kExceptionsOfOps = {
     {"kthvalue.Indices", "declared with the element type of X; the kernel writes int64"},
     {"matrix_nms.Index", "1.8 declares int64; the kernel writes int32"},
     {"mode.Indices", "declared with the element type of X; the kernel writes int64"},
+    {"precision_recall.AccumMetrics", "declared float32; the kernel writes float64"},
+    {"precision_recall.BatchMetrics", "declared float32; the kernel writes float64"},
     {"random_crop.SeedOut", "declared without extents; the kernel writes one number"},
     {"rnn.Reserve",
      "declared uint8 without extents; the kernel's own, of the element type of the input"},

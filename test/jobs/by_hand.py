@@ -207,13 +207,25 @@ def check_port_taken(job):
     print("a port that is taken is named")
 
 
+def wait_for_port(port):
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    fail("nobody listens at port %d" % port)
+
+
 def check_stranger(job):
     """A trainer with the token of another job is not let in; the server names who has not come."""
-    server = job.start(job.words(*job.inputs()[2:], timeout=4), job.variables("PSERVER", 0))
+    server = job.start(job.words(*job.inputs()[2:], timeout=8), job.variables("PSERVER", 0))
+    wait_for_port(job.ports[0])  # what is waited for below is its answer, not its start
     other = job.variables("TRAINER", 0, DTRANSPILE_TOKEN=OTHER_TOKEN)
-    trainer = job.start(job.words(*job.inputs(), timeout=3), other)
+    trainer = job.start(job.words(*job.inputs(), timeout=6), other)
     job.finish("a stranger", FAILED, trainer, "server 0 at", "another token")
-    job.finish("its server", FAILED, server, "trainers 0, 1 have not come to server 0 within 4 s")
+    job.finish("its server", FAILED, server, "trainers 0, 1 have not come to server 0 within 8 s")
     job.check_free("a stranger")
     print("a trainer with another token is not let in")
 

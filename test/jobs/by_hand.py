@@ -84,6 +84,12 @@ class Job:
     def finish(self, what, expected, process, *fragments, seconds=60):
         text = process.communicate(timeout=seconds)[0]
         if process.returncode != expected or any(each not in text for each in fragments):
+            # What the others say of it.
+            for other in self.started:
+                if other is not process and not other.stdout.closed:
+                    other.kill()
+                    text += "\n" + other.communicate()[0]
+        if process.returncode != expected or any(each not in text for each in fragments):
             fail(
                 "%s: exit status %d, expected %d and %s in\n%s"
                 % (what, process.returncode, expected, fragments, text)

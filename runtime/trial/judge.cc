@@ -61,12 +61,17 @@ void Judge::Hold(const Difference& what, const TensorView& got, double scale, bo
     }
     if (!shown) shown = std::move(apart);
   }
+  Note(what, known, shown, "");
+}
+
+void Judge::Note(const Difference& what, bool known, const std::optional<Apart>& shown,
+                 const char* of) {
   const std::lock_guard lock(mutex_);
   compared_ += known;
   if (!shown || differences_.size() >= kMostDifferences) return;
   Difference& found = differences_.emplace_back(what);
   found.relative = shown->relative;
-  found.text = shown->text;
+  found.text = shown->text + of;
 }
 
 void Judge::SeeVariable(int64_t step, const exec::WorkerConfig& rank,
@@ -108,12 +113,7 @@ void Judge::SeeVariable(int64_t step, const exec::WorkerConfig& rank,
     }
     if (!shown) shown = std::move(apart);
   }
-  const std::lock_guard lock(mutex_);
-  compared_ += known;
-  if (!shown || differences_.size() >= kMostDifferences) return;
-  Difference& found = differences_.emplace_back(what);
-  found.relative = shown->relative;
-  found.text = shown->text + " (of this rank's part)";
+  Note(what, known, shown, " (of this rank's part)");
 }
 
 const exec::WorkerConfig* Judge::Lasting(const exec::WorkerConfig& rank) const {

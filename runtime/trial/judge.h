@@ -5,11 +5,13 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "runtime/exec/executor.h"
+#include "runtime/trial/compare.h"
 #include "runtime/trial/snapshot.h"
 #include "runtime/trial/trial.h"
 
@@ -41,6 +43,8 @@ class Judge {
   // By step and name, and of sums by the ranks that are one.
   using Combined = std::map<std::pair<int64_t, std::string>, std::vector<Held>>;
 
+  // Counts what was compared, and keeps what is apart; `of` ends the message.
+  void Note(const Difference& what, bool known, const std::optional<Apart>& shown, const char* of);
   // The rank's description in config_: the one that it runs with ends with its thread.
   const exec::WorkerConfig* Lasting(const exec::WorkerConfig& rank) const;
   // Whether it is `scale` times what one of the references has.

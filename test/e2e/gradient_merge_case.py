@@ -12,7 +12,7 @@ import struct
 import sys
 import tempfile
 
-from train_case import call, check_open, compare_losses, compare_parameters, fail, read_record, scalar
+from train_case import call, check_verified, compare_losses, compare_parameters, fail, read_record, scalar
 
 
 def split_feed(source, target, steps):
@@ -57,7 +57,7 @@ class Case:
         words = ["transpile", program[0], "--startup", program[1], "-o", job, "--trainers", str(ranks)]
         call(self.tool, *words, *flags)
         if flags:
-            check_open(self.tool, job)
+            check_verified(self.tool, job)
         else:
             call(self.tool, "verify", job)
         data = ["--feeds", self.feeds(steps), "--init", os.path.join(self.folder, "init")]

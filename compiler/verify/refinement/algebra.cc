@@ -47,7 +47,9 @@ Results scale(pd::OpView op, const AlgebraContext& context) {
   if (!isReal(x) || op.inputCount("ScaleTensor") > 0 || op.getFloat("bias") != 0 ||
       !alike(x, only(op), context))
     return std::nullopt;
-  return one(context.terms.scale(context.termOf(x), Rational::ofFloat(op.getFloat("scale"))));
+  const Rational factor = Rational::ofFloat(op.getFloat("scale"));
+  if (factor.numerator() == 0 && !isStatic(only(op))) return std::nullopt;  // zeros of which extents?
+  return one(context.terms.scale(context.termOf(x), factor));
 }
 
 Results sumOf(pd::OpView op, llvm::ArrayRef<mlir::Value> values, Rational lastFactor,
@@ -140,7 +142,7 @@ Results updateScale(pd::OpView op, const AlgebraContext& context) {
   for (const auto& [name, value] : own.attributes) key += name + "=" + value + "|";
   for (auto [i, output] : llvm::enumerate(own.outputs))
     results[i] = context.terms.of(
-        context.terms.atom("update_loss_scaling", key + output, operands, op.operation()));
+        context.terms.atom("update_loss_scaling", key + "->" + output, operands, op.operation()));
   for (unsigned i = 0; i < op.outputCount("Out"); ++i) {
     mlir::Value x = op.input("X", i), out = op.output("Out", i);
     if (!x || !out) return std::nullopt;

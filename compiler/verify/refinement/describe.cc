@@ -97,6 +97,12 @@ Description describeOp(pd::OpView op, bool anyFloat) {
         continue;
       result.attributes[row.name] = textOf(op, row, anyFloat);
     }
+    // One that the table does not know may mean anything.
+    if (auto given = op.operation()->getAttrOfType<mlir::DictionaryAttr>("attrs"))
+      for (mlir::NamedAttribute attribute : given)
+        if (!spec->attribute(attribute.getName()) && !pd::isCommonAttribute(attribute.getName()) &&
+            !isValueFree(attribute.getName()))
+          result.attributes[attribute.getName().str()] = printed(attribute.getValue());
   } else {
     result.attributes["attrs"] = printed(op.operation()->getAttr("attrs"));
   }

@@ -73,6 +73,32 @@ void Proof::mergedSteps(Programs programs, const Conditions& conditions,
   countsTo(*conditions.due, between, updating, at);
 }
 
+// A condition that has held good for two periods does so for ever: it looks at the remainder by a
+// constant of counters that grow by constants.
+bool Proof::isPeriodic(AtomId due, const std::map<std::string, int64_t>& counters,
+                       const Effects& between, const Effects& update) {
+  const Atom& equal = terms_.atomOf(due);
+  if (equal.type != "equal" || equal.operands.size() != 2) return false;
+  const Atom* rest = terms_.single(equal.operands[0]);
+  if (!rest || rest->type != "elementwise_mod" ||
+      valueOf(terms_, rest->operands[1], {}) != changes_.merged->steps ||
+      !valueOf(terms_, equal.operands[1], {}))
+    return false;
+  auto counts = [&](const Atom* atom, const std::string& name) {
+    return atom && atom->type == "increment" && atom->operands[0] == variableTerm(terms_, name);
+  };
+  return llvm::all_of(counters, [&](const auto& counter) {
+    const std::string& name = counter.first;
+    if (!counts(terms_.single(rest->operands[0]), name)) return false;
+    return llvm::all_of(std::initializer_list<const Effects*>{&between, &update},
+                        [&](const Effects* effects) {
+                          auto found = effects->variables.find(name);
+                          return found != effects->variables.end() &&
+                                 counts(terms_.single(found->second), name);
+                        });
+  });
+}
+
 // The branch is taken in steps k, 2k, 3k …
 bool Proof::countsTo(AtomId due, const Effects& between, const Effects& update,
                      pd::ProgramOp at) {
@@ -110,11 +136,10 @@ bool Proof::countsTo(AtomId due, const Effects& between, const Effects& update,
       if (!after) return fail("`" + name + "` is not counted up");
       next[name] = *after;
     }
-    // A counter that wraps round some day, and that of the second period is that of the first but
-    // for the period.
     counters = std::move(next);
   }
-  return true;
+  return isPeriodic(due, counters, between, update) ||
+         fail("it does for two periods, and is no remainder of a counter");
 }
 
 }  // namespace dtranspile::verify

@@ -45,8 +45,7 @@ std::vector<std::string> lossScales(pd::ProgramOp program) {
       return;
     mlir::Value scale = pd::OpView(op).input("Scale");
     auto get = scale ? scale.getDefiningOp<pd::GetOp>() : pd::GetOp();
-    if (get && std::find(names.begin(), names.end(), get.getVar()) == names.end())
-      names.push_back(get.getVar().str());
+    if (get && !llvm::is_contained(names, get.getVar())) names.push_back(get.getVar().str());
   });
   return names;
 }
@@ -142,13 +141,47 @@ void Proof::startup(Programs programs) {
 }
 
 void Proof::main(Programs programs) {
-  if (changes_.anyFloat) positive_ = lossScales(programs.reference);
+  if (changes_.anyFloat)
+    for (std::string& name : lossScales(programs.reference))
+      if (!ofSource(name)) positive_.push_back(std::move(name));
   programs.source.walk([&](mlir::Operation* op) {
     for (mlir::Value result : op->getResults()) sourceNames_.insert(pd::nameOf(result).str());
   });
   const Effects first = follow(terms_, programs.reference, assumptions());
+  for (const std::string& name : positive_) staysPositive(name, first, programs.reference);
   if (std::optional<Conditions> conditions = conditionsOf(first, programs.reference))
     step(programs, *conditions);
+}
+
+namespace {
+
+// Whether a scale is above zero after a step that it was above zero before: as it is, or as the
+// framework's rule moves it, by factors above zero.
+bool isMoved(const Terms& terms, TermId term, TermId before) {
+  if (term == before) return true;
+  const Atom* atom = terms.single(term);
+  if (!atom || !atom->op) return false;
+  if (atom->type == "if")
+    return isMoved(terms, atom->operands[1], before) && isMoved(terms, atom->operands[2], before);
+  if (atom->type != "update_loss_scaling") return false;
+  pd::OpView update(atom->op);
+  return atom->key.find("->LossScaling#0") != std::string::npos &&
+         update.getFloat("incr_ratio") > 0 && update.getFloat("decr_ratio") > 0 &&
+         llvm::is_contained(atom->operands, before);
+}
+
+}  // namespace
+
+void Proof::staysPositive(const std::string& name, const Effects& effects, pd::ProgramOp at) {
+  auto start = initial_.find(name);
+  const Atom* first = start == initial_.end() ? nullptr : terms_.single(start->second);
+  const bool begins = first && first->op && first->type == "fill_constant" &&
+                      pd::OpView(first->op).getFloat("value") > 0;
+  auto found = effects.variables.find(name);
+  if (!begins || found == effects.variables.end() ||
+      !isMoved(terms_, found->second, variableTerm(terms_, name)))
+    unknown(at, "it is not shown that the loss scale `" + name + "` is above zero in every step",
+            "start it above zero, and let update_loss_scaling alone change it");
 }
 
 // A condition of the source's own branches stays open: both programs have it. Others are decided by

@@ -38,6 +38,7 @@ class Proof {
 
   void same(const Effects& reference, const Effects& source, pd::ProgramOp at, bool names);
   void unchanged(const Effects& reference, pd::ProgramOp at, const std::string& when);
+  void staysPositive(const std::string& name, const Effects& effects, pd::ProgramOp at);
   void unknown(mlir::Operation* at, std::string text, std::string remedy);
   bool ofSource(const std::string& variable) const;
 
@@ -50,6 +51,8 @@ class Proof {
   void step(Programs programs, const Conditions& conditions);
   void mergedSteps(Programs programs, const Conditions& conditions,
                    const std::map<AtomId, bool>& assumed);
+  bool isPeriodic(AtomId due, const std::map<std::string, int64_t>& counters,
+                  const Effects& between, const Effects& update);
   bool countsTo(AtomId due, const Effects& between, const Effects& update, pd::ProgramOp at);
 
   const Changes& changes_;

@@ -20,6 +20,13 @@ bool isPlainBranch(mlir::Operation* op) {
          op->getRegion(0).front().getNumArguments() == 0;
 }
 
+mlir::WalkResult meetsWorld(mlir::Operation* op) {
+  if (!pd::OpView::isFrameworkOp(op)) return mlir::WalkResult::advance();
+  const pd::OpSpec* spec = pd::OpView(op).spec();
+  const bool pure = spec && !(spec->effects & (pd::kRandom | pd::kHost | pd::kCommunicates));
+  return pure ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+}
+
 class Walk {
  public:
   Walk(Terms& terms, const Assumptions& assumptions) : terms_(terms), given_(assumptions) {
@@ -192,8 +199,8 @@ class Walk {
   // An op that draws, or meets the world, gives another value every time that it stands there. The
   // name of what it gives says which one it is.
   std::string drawOf(pd::OpView view) {
-    const pd::OpSpec* spec = view.spec();
-    if (spec && !(spec->effects & (pd::kRandom | pd::kHost | pd::kCommunicates))) return "";
+    if (!view.operation()->walk([](mlir::Operation* op) { return meetsWorld(op); }).wasInterrupted())
+      return "";
     std::string name = view.operation()->getNumResults() > 0
                            ? pd::nameOf(view.operation()->getResult(0)).str()
                            : "";

@@ -44,6 +44,15 @@ bool onlyHas(const Description& op, const std::vector<std::string>& slots) {
   });
 }
 
+// Those of the op's attributes that the other rule has too go over to it.
+void handOver(const Description& op, llvm::StringRef type, llvm::ArrayRef<const char*> names,
+              std::map<std::string, std::string>& attributes) {
+  const pd::OpSpec* spec = pd::findOp(type);
+  for (const char* name : names)
+    if (auto found = op.attributes.find(name); found != op.attributes.end() && spec->attribute(name))
+      attributes[name] = found->second;
+}
+
 // lamb reads adam's state: passes/lamb/pass.td has the formulas.
 void readAsLamb(Description& op, double decay, const std::vector<std::string>& excluded,
                 bool version2, mlir::MLIRContext* context) {
@@ -55,8 +64,7 @@ void readAsLamb(Description& op, double decay, const std::vector<std::string>& e
   const bool decays = llvm::none_of(
       excluded, [&](const std::string& entry) { return parameter.ends_with(entry); });
   std::map<std::string, std::string> attributes = defaultAttributes(context, "lamb");
-  for (const char* same : {"beta1", "beta2", "epsilon", "multi_precision"})
-    if (op.attributes.count(same) && attributes.count(same)) attributes[same] = op.attributes[same];
+  handOver(op, "lamb", {"beta1", "beta2", "epsilon", "multi_precision"}, attributes);
   attributes["weight_decay"] = single(decays ? decay : 0);
   op.type = "lamb";
   op.attributes = std::move(attributes);
@@ -82,8 +90,7 @@ void readAsLars(Description& op, const std::map<std::string, std::string>& own,
                    [&](const std::string& entry) { return parameter.contains(entry); }))
     return;
   std::map<std::string, std::string> attributes = defaultAttributes(context, "lars_momentum");
-  for (const char* same : {"mu", "multi_precision", "rescale_grad"})
-    if (op.attributes.count(same) && attributes.count(same)) attributes[same] = op.attributes[same];
+  handOver(op, "lars_momentum", {"mu", "multi_precision", "rescale_grad"}, attributes);
   for (const auto& [name, value] : own) attributes[name] = value;
   op.type = "lars_momentum";
   op.attributes = std::move(attributes);

@@ -38,7 +38,12 @@ std::string otherwise(const Atom& mine, const Atom& theirs) {
   if (theirs.op && mine.op->getName() == theirs.op->getName() &&
       valuesOf(mine.op) != valuesOf(theirs.op))
     return attributeDifference("attrs", valuesOf(mine.op), valuesOf(theirs.op));
-  return "is " + mine.type + " with other attributes, types or inputs than in the source";
+  // The first part of the keys that differs: an attribute as it is read, slots or types.
+  llvm::StringRef a = mine.key, b = theirs.key;
+  while (!a.empty() && a.split('|').first == b.split('|').first)
+    a = a.split('|').second, b = b.split('|').second;
+  return "is " + mine.type + " with `" + a.split('|').first.str() + "`, and `" +
+         b.split('|').first.str() + "` in the source";
 }
 
 class Explanation {

@@ -129,8 +129,8 @@ void leavesOpen(const char* program, const Strategy& strategy, const std::vector
 }  // namespace
 
 TEST_CASE("lamb and lars are proved of every program that they take") {
-  CHECK(proveAll(withLamb()) >= 5);
-  CHECK(proveAll(withLars()) >= 5);
+  CHECK(proveAll(withLamb()) >= 4);
+  CHECK(proveAll(withLars()) >= 4);
 }
 
 TEST_CASE("merged steps are proved of every program that they take") {
@@ -142,17 +142,17 @@ TEST_CASE("merged steps are proved of every program that they take") {
 TEST_CASE("merged steps of another update rule are proved") {
   Strategy strategy = merging(3, true);
   strategy.lamb = true;
-  CHECK(proveAll(strategy) >= 5);
+  CHECK(proveAll(strategy) >= 4);
   strategy.lamb = false;
   strategy.lars = true;
-  CHECK(proveAll(strategy) >= 5);
+  CHECK(proveAll(strategy) >= 4);
 }
 
 TEST_CASE("a wrong lamb is not proved") {
   Strategy excluding = withLamb();
   excluding.lamb_exclude_from_weight_decay = {".b_0"};
   leavesOpen(
-      "static26/mlp_regression", excluding,
+      "static26/lenet", excluding,
       {{"another decay",
         [](mlir::ModuleOp m) { setFloat(first(m, "lamb"), "weight_decay", 0.5F); }},
        {"another beta", [](mlir::ModuleOp m) { setFloat(first(m, "lamb"), "beta1", 0.5F); }},
@@ -172,8 +172,8 @@ TEST_CASE("a wrong lamb is not proved") {
         [](mlir::ModuleOp m) { setFloat(first(program(m, "startup"), "fill_constant"), "value", 7); }},
        {"an activation changed",
         [](mlir::ModuleOp m) {
-          pd::OpView op = first(program(m, "main"), "mul");
-          exchange(op, "X", "Y");
+          pd::OpView op = first(program(m, "main"), "relu");
+          op.operation()->getResult(0).replaceAllUsesWith(op.input("X"));
         }}});
 }
 

@@ -10,7 +10,7 @@ namespace {
 struct Job {
   std::string variables = "pd.var @w : tensor<4x4xf32> {parameter}\n";
   std::string source, reference;  // bodies of @main
-  std::string startup;            // of both
+  std::string startup;            // body of @startup of the reference alone
   std::string changes;            // entries of dist.changes
   std::string more;               // variables of the reference alone
 };
@@ -21,8 +21,8 @@ Rung prove(const Job& job) {
   for (bool source : {true, false})
     text += std::string("module @") + (source ? "source" : "reference") + " {\n" + job.variables +
             (source ? "" : job.more) + "pd.program @main {\n" +
-            (source ? job.source : job.reference) + "}\npd.program @startup {\n" + job.startup +
-            "}\n}\n";
+            (source ? job.source : job.reference) + "}\npd.program @startup {\n" +
+            (source ? "" : job.startup) + "}\n}\n";
   auto module = jobs.parse(text + "}\n");
   return verifyRefinement(*module);
 }
@@ -163,6 +163,10 @@ TEST_CASE("a loss scale goes out where gradients are unscaled") {
   Job job;
   job.changes = R"({pass = "amp"})";
   job.more = "pd.var @scale : tensor<1xf32>\n";
+  job.startup = R"(
+  %c = pd.fill_constant -> Out("scale") {dtype = 5 : i32, shape = array<i64: 1>, value = 8.0 : f32} : () -> tensor<1xf32>
+  pd.set @scale, %c : tensor<1xf32>
+)";
   job.source = join({kHead, kRelu, kReluGrad, kTail});
   const std::string scaled = join({kHead, kRelu, kScaled});
   SECTION("an update that is not skipped where a gradient overflows") {

@@ -16,6 +16,7 @@
 #include "passes/ps-place/pass.h"
 #include "passes/ps-split/pass.h"
 #include "passes/ps-startup/pass.h"
+#include "passes/recompute/pass.h"
 #include "passes/reduce-by-levels/pass.h"
 #include "passes/reduce-gradients/pass.h"
 #include "passes/scale-loss/pass.h"
@@ -39,6 +40,7 @@ void registerAll() {
   registerPsPlace();
   registerPsSplit();
   registerPsStartup();
+  registerRecompute();
   registerReduceByLevels();
   registerReduceGradients();
   registerScaleLoss();

@@ -87,6 +87,23 @@ def scale_strategy : Word<"avg"> {
   let relevant = "mode!=pserver";
   let meaning = "avg: gradients as on one device; reference: always 1/N, as the framework divides";
 }
+// Activations (docs/passes/recompute.md).
+def recompute : Bool<false> {
+  let versions = "2.x";
+  let meaning = "activations are computed again in the backward part";
+}
+def recompute_checkpoints : Words {
+  let versions = "2.x";
+  let relevant = "recompute=true";
+  let passes = ["recompute"];
+  let meaning = "values that are kept, by name or pattern (*); or one word: sqrt, auto";
+}
+def recompute_extra_work : Int<30> {
+  let range = [0, 100];
+  let relevant = "recompute=true";
+  let passes = ["recompute"];
+  let meaning = "of auto: most work that is added, in percent of a step's";
+}
 // Update rules (docs/passes/update-rules.md).
 def lars : Bool<false> {
   let versions = "2.x";

@@ -85,7 +85,7 @@ def DistributedStrategy : Message {
   let entries = [
     Told<1, "Mode", "mode", "COLLECTIVE", "COLLECTIVE: mode=collective; PS: mode=pserver">,
     Asks<2, "bool", "amp", "false", "mixed precision">,
-    Asks<3, "bool", "recompute", "false", "activations computed again in the backward part">,
+    Is<recompute, 3, "bool", "false">,
     Told<4, "bool", "localsgd", "false",
          "with localsgd_configs.k_steps 1: collective_mode=local_sgd; parameters averaged every so "
          "many steps only are not there yet">,
@@ -164,11 +164,11 @@ def DistributedStrategy : Message {
 
 def RecomputeConfig : Message {
   let entries = [
-    Part<1, "repeated string", "checkpoints">,
-    Part<2, "bool", "enable_offload">,
-    Part<3, "repeated int32", "checkpoint_shape">,
-    Part<4, "bool", "enable_tuning">,
-    Sub<5, "repeated RefinedOpsPattern", "refined_ops_patterns">,
+    Is<recompute_checkpoints, 1, "repeated string", "", "checkpoints">,
+    Asks<2, "bool", "enable_offload", "", "activations moved to the host's memory">,
+    Hint<3, "repeated int32", "checkpoint_shape", "", "extents are those of the program">,
+    Asks<4, "bool", "enable_tuning", "", "a search for checkpoints by trial; checkpoints: \"auto\" solves for them">,
+    AsksSub<5, "repeated RefinedOpsPattern", "refined_ops_patterns", "checkpoints by patterns of ops; patterns of names are there">,
   ];
 }
 def RefinedOpsPattern : Message {

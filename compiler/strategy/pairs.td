@@ -14,7 +14,9 @@ class Feature<string nm, string what> {
 // In the order in which passes apply them: first what changes the program of one device, then what
 // distributes it.
 def Amp : Feature<"amp", "mixed precision">;
-def Recompute : Feature<"recompute", "activations computed again">;
+def Recompute : Feature<"recompute", "activations computed again"> {
+  let on = "recompute=true";
+}
 def Lars : Feature<"lars", "momentum with a rate per layer"> { let on = "lars=true"; }
 def Lamb : Feature<"lamb", "adam with a rate per layer"> { let on = "lamb=true"; }
 def Asp : Feature<"asp", "two of four weights are zero">;
@@ -93,6 +95,12 @@ def : Conflicts<Served, [SyncBatchNorm],
                 "trainers speak to servers only, and statistics of the whole batch need all "
                 "trainers; use mode collective">;
 
+def : Composes<Recompute, [Lars, Lamb], "recompute_rules">;
+def : Composes<Recompute, [GradientMerge], "recompute_gradient_merge">;
+def : Composes<Recompute, [Served], "recompute_pserver">;
+def : Composes<Recompute, [LocalSgd], "local_sgd_recompute">;
+def : Composes<Recompute, [SyncBatchNorm], "recompute_sync_batch_norm">;
+def : Composes<Recompute, [Hierarchical], "recompute_hierarchical">;
 def : Composes<Lars, [Served, Hierarchical], "lars_recorded">;
 def : Composes<Lamb, [Served, Hierarchical], "lamb_recorded">;
 def : Composes<Lars, [LocalSgd], "local_sgd_lars">;

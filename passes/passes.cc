@@ -8,6 +8,7 @@
 #include "passes/declare-relations/pass.h"
 #include "passes/declare-sites/pass.h"
 #include "passes/form-job/pass.h"
+#include "passes/fp16-all-reduce/pass.h"
 #include "passes/gradient-merge/pass.h"
 #include "passes/keep-source/pass.h"
 #include "passes/lamb/pass.h"
@@ -33,6 +34,7 @@ void registerAll() {
   registerDeclareRelations();
   registerDeclareSites();
   registerFormJob();
+  registerFp16AllReduce();
   registerGradientMerge();
   registerKeepSource();
   registerLamb();

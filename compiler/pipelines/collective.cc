@@ -61,6 +61,8 @@ const Step kSteps[] = {
     {"broadcast-startup", Told::Axes, isReplicated},
     {"scale-loss", Told::Axes, reducesGradients},
     {"reduce-gradients", Told::Axes, reducesGradients},
+    {"fp16-all-reduce", Told::Axes,
+     [](const Strategy& s) { return reducesGradients(s) && s.fp16_allreduce; }, "fp16_allreduce"},
     {"local-sgd", Told::Axes, isLocalSgd, "collective_mode"},
     {"bucket", Told::Axes,
      [](const Strategy& s) { return isReplicated(s) && s.fuse_all_reduce_ops; },

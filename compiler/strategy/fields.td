@@ -73,6 +73,11 @@ def fuse_grad_size_in_MB : Int<32> {
   let passes = ["bucket"];
   let meaning = "most MiB of a bucket";
 }
+def fp16_allreduce : Bool<false> {
+  let versions = "2.x";
+  let relevant = "mode!=pserver";
+  let meaning = "gradients travel in half precision";
+}
 def sync_batch_norm : Bool<false> {
   let versions = "2.x";
   let passes = ["form-job"];

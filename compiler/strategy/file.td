@@ -114,7 +114,7 @@ def DistributedStrategy : Message {
     Hint<23, "bool", "cudnn_batchnorm_spatial_persistent", "false", flags>,
     Asks<24, "bool", "adaptive_localsgd", "false",
          "parameters averaged after numbers of steps that follow the loss">,
-    Asks<25, "bool", "fp16_allreduce", "false", "gradients that travel in half precision">,
+    Is<fp16_allreduce, 25, "bool", "false">,
     Asks<26, "bool", "sharding", "false", "parameters and their state cut over ranks">,
     Hint<27, "float", "last_comm_group_size_MB", "1", dygraph>,
     Hint<28, "bool", "find_unused_parameters", "false", dygraph>,

@@ -36,6 +36,20 @@ def collective_mode : Word<"grad_allreduce"> {
   let relevant = "mode=collective";
   let meaning = "gradients are summed, or parameters averaged at the end of every step";
 }
+def localsgd_k_steps : Int<1> {
+  let versions = "2.x";
+  let range = [1, 16777216];
+  let relevant = "collective_mode=local_sgd";
+  let passes = ["local-sgd"];
+  let meaning = "steps between two averages of parameters";
+}
+def localsgd_begin_step : Int<1> {
+  let versions = "2.x";
+  let range = [0, 16777216];
+  let relevant = "collective_mode=local_sgd";
+  let passes = ["local-sgd"];
+  let meaning = "up to this step parameters are averaged in every one";
+}
 def trainers : Int<1> {
   let versions = "1.x";
   let range = [1, 0x7fffffff];

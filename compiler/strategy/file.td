@@ -86,9 +86,7 @@ def DistributedStrategy : Message {
     Told<1, "Mode", "mode", "COLLECTIVE", "COLLECTIVE: mode=collective; PS: mode=pserver">,
     Asks<2, "bool", "amp", "false", "mixed precision">,
     Is<recompute, 3, "bool", "false">,
-    Told<4, "bool", "localsgd", "false",
-         "with localsgd_configs.k_steps 1: collective_mode=local_sgd; parameters averaged every so "
-         "many steps only are not there yet">,
+    Told<4, "bool", "localsgd", "false", "collective_mode=local_sgd">,
     Asks<5, "bool", "dgc", "false", "gradients that travel as their largest elements">,
     Is<gradient_merge, 6, "bool", "false">,
     Is<lars, 7, "bool", "false">,
@@ -198,8 +196,8 @@ def AMPConfig : Message {
 }
 def LocalSGDConfig : Message {
   let entries = [
-    Part<1, "int32", "k_steps", "1">,
-    Part<2, "int32", "begin_step", "1">,
+    Is<localsgd_k_steps, 1, "int32", "1", "k_steps">,
+    Is<localsgd_begin_step, 2, "int32", "1", "begin_step">,
   ];
 }
 def AdaptiveLocalSGDConfig : Message {

@@ -97,9 +97,10 @@ def : Conflicts<Served, [SyncBatchNorm],
                 "trainers speak to servers only, and statistics of the whole batch need all "
                 "trainers; use mode collective">;
 
-def : Composes<Recompute, [Lars, Lamb], "recompute_rules">;
-def : Composes<Recompute, [GradientMerge], "recompute_gradient_merge">;
-def : Composes<Recompute, [Served], "recompute_pserver">;
+def : Composes<Recompute, [Lars], "lars_recompute">;
+def : Composes<Recompute, [Lamb], "lamb_recompute">;
+def : Composes<Recompute, [GradientMerge], "gradient_merge_recompute">;
+def : Composes<Recompute, [Served], "pserver_recompute">;
 def : Composes<Recompute, [LocalSgd], "local_sgd_recompute">;
 def : Composes<Recompute, [SyncBatchNorm], "recompute_sync_batch_norm">;
 def : Composes<Recompute, [Hierarchical], "recompute_hierarchical">;

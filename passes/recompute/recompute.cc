@@ -153,6 +153,7 @@ class Repeater {
     copy->setAttr("outs", builder_.getArrayAttr(slots));
     pd::OpView(copy).setAttr("op_role", builder_.getI32IntegerAttr(pd::kBackward));
     pd::OpView(copy).setAttr("op_role_var", {});
+    copy->removeAttr("order");  // of the attributes in the file
     for (auto [result, copied, number] :
          llvm::zip_equal(op->getResults(), copy->getResults(), steps_.all()[step].makes)) {
       const llvm::StringRef name = pd::nameOf(result);

@@ -10,22 +10,10 @@ runs of a dropout draw the same mask is looked at instead.
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-from train_case import LIMIT_SECONDS, call, compare_losses, compare_parameters, fail, read_noise
-
-
-def verify(tool, job):
-    """Proved, or left open for one reason: that the reference means what the source does."""
-    done = subprocess.run([tool, "verify", job, "--format", "json"], stdout=subprocess.PIPE, timeout=LIMIT_SECONDS)
-    if done.returncode == 0:
-        return
-    messages = [m for rung in json.loads(done.stdout)["rungs"] for m in rung["messages"]]
-    messages = [m for m in messages if m["level"] != "note"]
-    if done.returncode != 3 or [m["rule"] for m in messages] != ["reference"]:
-        fail("verify of %s ends with %d: %s" % (job, done.returncode, messages))
+from train_case import call, check_open, compare_losses, compare_parameters, fail, read_noise
 
 
 def read_npy(path):
@@ -66,16 +54,9 @@ class Case:
         return found["fetch"].get(self.loss), saved
 
 
-def copies(case, job):
-    """Names that are computed twice."""
-    text = call(case.tool, "show", job, "--format", "text")
-    words = {word.strip('"(),') for word in text.replace("(", " ").split()}
-    return sorted(word for word in words if ".subprog_" in word)
-
-
 def recorded(case, ranks, checkpoints, flags):
     job, again = case.transpile(ranks, checkpoints, *flags)
-    verify(case.tool, job)
+    check_open(case.tool, job)
     losses, saved = case.run(job)
     what = "%s (%s) on %s rank(s)" % (case.name, checkpoints, ranks)
     with open(os.path.join(case.folder, "golden.json")) as f:
@@ -90,7 +71,7 @@ def recorded(case, ranks, checkpoints, flags):
 
 def masks(case, ranks, checkpoints, flags):
     job, again = case.transpile(ranks, checkpoints, *flags)
-    verify(case.tool, job)
+    check_open(case.tool, job)
     text = os.path.join(case.work, "job.mlir")
     call(case.tool, "convert", os.path.join(job, "job.mlir"), text)
     with open(text) as f:

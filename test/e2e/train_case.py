@@ -32,10 +32,12 @@ def call(*words):
 
 
 def check_open(tool, job):
-    """verify refutes nothing, and leaves open only whether the reference means what the source does."""
+    """verify refutes nothing, and leaves open at most whether the reference means what the source does."""
     done = subprocess.run(
         [tool, "verify", job, "--format", "json"], stdout=subprocess.PIPE, timeout=LIMIT_SECONDS
     )
+    if done.returncode == 0:
+        return
     messages = [m for rung in json.loads(done.stdout)["rungs"] for m in rung["messages"]]
     messages = [m for m in messages if m["level"] != "note"]
     if done.returncode != 3 or [m["rule"] for m in messages] != ["reference"]:

@@ -114,7 +114,6 @@ void leaveAverage(const Scene& scene, mlir::Operation* op,
                    "set it there to the mean of what the ranks hold");
     }
     scene.store.hold(variable, held, op);
-    variable.agreed = agreed;
   }
 }
 

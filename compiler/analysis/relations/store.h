@@ -37,7 +37,6 @@ struct Variable {
   mlir::Operation* setter = nullptr;
   mlir::Operation* torn = nullptr;  // sets it on some of its ranks to what others do not end with
   bool otherDraw = false;           // which may be another of the ranks' draws of the same
-  bool agreed = false;  // differs between the ranks, and is made one value in some steps (local SGD)
   std::vector<Held> held;  // the first is of all ranks, later ones take the place of earlier ones
 };
 

@@ -109,7 +109,6 @@ Awaited Store::held(const Variable& variable) const {
 }
 
 void Store::hold(Variable& variable, Relation relation, mlir::Operation* setter) {
-  variable.agreed = false;
   const Place& here = scope().place;
   // Which of the ranks along a vague axis run this is not known.
   if (!here.vague.empty()) relation = {};

@@ -38,8 +38,11 @@ bool Invariants::driftsApart(const Variable& variable, const Reading& found, int
       llvm::find_if(found.states, [](const State& state) { return state.isDifferent(); });
   axis = static_cast<int>(different - found.states.begin());
   if (different == found.states.end()) return false;
-  // Under local SGD the ranks' copies may drift apart for as many steps as the contract says.
-  return !(variable.agreed && different->tagAttr().getValue() == kLocalSgdTag);
+  // Under local SGD the ranks' copies may drift apart for as many steps as the contract says, where
+  // the branch that makes them one is the last to set them.
+  const bool average = variable.setter && pd::OpView::isFrameworkOp(variable.setter) &&
+                       !variable.setter->hasAttr(dist::kSrcAttr);
+  return !(average && different->tagAttr().getValue() == kLocalSgdTag);
 }
 
 // A variable may be declared to differ only where the contract is about it.

@@ -42,7 +42,9 @@ struct Step {
 
 bool always(const Strategy&) { return true; }
 bool mergesGradients(const Strategy& s) { return s.gradient_merge && s.gradient_merge_k_steps > 1; }
-bool changesProgram(const Strategy& s) { return s.recompute || s.lars || s.lamb || mergesGradients(s); }
+bool changesProgram(const Strategy& s) {
+  return s.recompute || s.lars || s.lamb || mergesGradients(s);
+}
 bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
 
 const Step kSteps[] = {

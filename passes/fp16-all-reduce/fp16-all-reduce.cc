@@ -58,9 +58,8 @@ class Fp16AllReduce : public impl::Fp16AllReduceBase<Fp16AllReduce> {
     }
     if (!first) return name;
     builder.setInsertionPoint(first);
-    mlir::Value back =
-        castTo(builder, sum, builder.getF32Type(),
-               declarations_.freshName(block, half + ".cast_fp32"), pd::kOptimize);
+    mlir::Value back = castTo(builder, sum, builder.getF32Type(),
+                              declarations_.freshName(block, half + ".cast_fp32"), pd::kOptimize);
     sum.replaceAllUsesExcept(back, back.getDefiningOp());
     return name;
   }

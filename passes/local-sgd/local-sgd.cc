@@ -71,8 +71,7 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     for (auto [index, parameter] : llvm::enumerate(parameters)) {
       mlir::Value own = pd::GetOp::create(builder, parameter.lastSet.getLoc(),
                                           parameter.var.getType(), symbolNamed(parameter.var));
-      parameter.delta =
-          sumOver(builder, own.getLoc(), own, symbolOf(comms[index % comms.size()]));
+      parameter.delta = sumOver(builder, own.getLoc(), own, symbolOf(comms[index % comms.size()]));
     }
     for (Parameter& parameter : parameters) {
       mlir::Value mean = scale(builder, parameter.delta.getLoc(), parameter.delta,
@@ -127,8 +126,7 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     mlir::Value since = compare("elementwise_sub", step, begin, "local_sgd_since", number);
     mlir::Value rest = compare("elementwise_mod", since, constant("local_sgd_k", period.every),
                                "local_sgd_rest", number);
-    mlir::Value due =
-        compare("equal", rest, constant("local_sgd_zero", 0), "local_sgd_due", flag);
+    mlir::Value due = compare("equal", rest, constant("local_sgd_zero", 0), "local_sgd_due", flag);
     return make("logical_or", {{"X", {early}}, {"Y", {due}}}, "local_sgd_cond", flag, {});
   }
 
@@ -148,8 +146,7 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
   // Zero after start-up.
   static pd::VarOp addCounter(JobOnAxes& job, mlir::RankedTensorType type,
                               pd::Declarations& declarations) {
-    const std::string name =
-        declarations.freshName(job.main.getBodyBlock(), "local_sgd_step");
+    const std::string name = declarations.freshName(job.main.getBodyBlock(), "local_sgd_step");
     mlir::OpBuilder builder(job.main);
     auto var = pd::VarOp::create(builder, job.main.getLoc(), builder.getStringAttr(name),
                                  mlir::TypeAttr::get(type), mlir::UnitAttr());
@@ -158,8 +155,7 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
       declarations.find(program.getBodyBlock(), name).setPersistable(true);
     }
     builder.setInsertionPointToEnd(job.startup.getBodyBlock());
-    mlir::Value zero =
-        fill(builder, var.getLoc(), name, type, 0, pd::kForward, declarations);
+    mlir::Value zero = fill(builder, var.getLoc(), name, type, 0, pd::kForward, declarations);
     pd::SetOp::create(builder, var.getLoc(), symbolNamed(var), zero);
     return var;
   }

@@ -96,7 +96,8 @@ int64_t Plan::peak() const {
   }
   std::vector<int64_t> change(now + 2);
   for (const std::vector<Life>* lives : {&first, &second})
-    for (const Life& life : *lives) change[life.from] += life.bytes, change[life.to + 1] -= life.bytes;
+    for (const Life& life : *lives)
+      change[life.from] += life.bytes, change[life.to + 1] -= life.bytes;
   int64_t alive = 0, most = 0;
   for (int64_t bytes : change) most = std::max(most, alive += bytes);
   return most;

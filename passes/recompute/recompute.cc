@@ -28,8 +28,8 @@ int firstFreeNumber(pd::ProgramOp main) {
   return next;
 }
 
-// A dropout that is to run twice draws by a seed that both runs read; where it had none, another one
-// in every step.
+// A dropout that is to run twice draws by a seed that both runs read; where it had none, another
+// one in every step.
 class Seeds {
  public:
   explicit Seeds(pd::ProgramOp main) : main_(main), builder_(main.getContext()) {}
@@ -46,9 +46,8 @@ class Seeds {
     if (isOfVersion2(main_)) attributes.set("force_cpu", builder_.getBoolAttr(true));
     if (mlir::Attribute device = old.attr("op_device")) attributes.set("op_device", device);
     const std::string name = declarations_.freshName(main_.getBodyBlock(), "seed.tmp_0");
-    pd::OpView seed =
-        declarations_.create(builder_, loc, "seed", {}, {{"Out", {{name, type}}}},
-                             llvm::to_vector(attributes), old.role() & ~pd::kLoss);
+    pd::OpView seed = declarations_.create(builder_, loc, "seed", {}, {{"Out", {{name, type}}}},
+                                           llvm::to_vector(attributes), old.role() & ~pd::kLoss);
     mlir::Operation* dropout = withSeed(old, seed.output("Out"));
     return {dropout, seed.operation()};
   }
@@ -168,9 +167,8 @@ class Repeater {
     for (mlir::Value operand : op->getOperands()) {
       auto get = operand.getDefiningOp<pd::GetOp>();
       if (!get || map.contains(operand)) continue;
-      const bool written = llvm::any_of(op->getResults(), [&](mlir::Value result) {
-        return pd::nameOf(result) == get.getVar();
-      });
+      const bool written = llvm::any_of(
+          op->getResults(), [&](mlir::Value result) { return pd::nameOf(result) == get.getVar(); });
       if (!written) continue;
       const std::string name = nameOfCopy(get.getVar(), step);
       declareCopy(get.getVar(), name, operand.getType());
@@ -194,7 +192,7 @@ class Repeater {
   mlir::OpBuilder builder_;
   pd::Declarations declarations_;
   int first_ = 0, last_ = 0;  // numbers of names, and of segments
-  mlir::IRMapping again_;  // a value as it is computed again
+  mlir::IRMapping again_;     // a value as it is computed again
 };
 
 class Recompute : public impl::RecomputeBase<Recompute> {
@@ -219,9 +217,10 @@ class Recompute : public impl::RecomputeBase<Recompute> {
                   ? "no segment of the forward part saves memory"
                   : "gradients read nothing that lies before the last checkpoint and is not kept");
     else Repeater(main, steps, segments).run(plan);
-    declareChange(getOperation(), Change(&getContext(), "recompute")
-                                      .set("recompute_checkpoints", checkpoints())
-                                      .set("recompute_extra_work", recompute_extra_work.getValue()));
+    declareChange(getOperation(),
+                  Change(&getContext(), "recompute")
+                      .set("recompute_checkpoints", checkpoints())
+                      .set("recompute_extra_work", recompute_extra_work.getValue()));
     return mlir::success();
   }
 

@@ -168,7 +168,8 @@ class Best {
       const size_t at = placeOf[value.step], last = placeOf[sizes_.lastOf(value)];
       // A segment that ends at place j keeps it where it is read behind j.
       for (size_t j = at + 1; j < count; ++j)
-        (j <= last ? kept : read)[at][j] += j <= last || sizes_.byGradients(value) ? value.bytes : 0;
+        (j <= last ? kept : read)[at][j] +=
+            j <= last || sizes_.byGradients(value) ? value.bytes : 0;
     }
     // Some ops are never needed again, wherever the cuts are.
     const Plan whole(steps_, Segments(steps_.forwards(), 0));
@@ -210,7 +211,8 @@ mlir::FailureOr<Segments> segmentsAt(const Steps& steps, llvm::ArrayRef<std::str
     }
     llvm::SmallVector<llvm::StringRef> names;
     bool fed = false;
-    for (auto input : main.getBodyBlock()->getOps<pd::InputOp>()) fed |= pattern->match(input.getName());
+    for (auto input : main.getBodyBlock()->getOps<pd::InputOp>())
+      fed |= pattern->match(input.getName());
     for (const StepValue& value : steps.values())
       if (value.step < steps.forwards() && steps.all()[value.step].forward &&
           pattern->match(pd::nameOf(value.value)))
@@ -236,12 +238,13 @@ Segments squareRootSegments(const Steps& steps) {
   // What a cut in the middle half keeps.
   int64_t least = 0;
   for (int p : places)
-    if (const auto at = static_cast<double>(sums[p]);
-        at > all / 4 && at < all * 3 / 4 && sizes.crossing(p) > 0 &&
-        (least == 0 || sizes.crossing(p) < least))
+    if (const auto at = static_cast<double>(sums[p]); at > all / 4 && at < all * 3 / 4 &&
+                                                      sizes.crossing(p) > 0 &&
+                                                      (least == 0 || sizes.crossing(p) < least))
       least = sizes.crossing(p);
   if (least == 0) return Segments(steps.forwards(), -1);
-  const int count = std::max(2, static_cast<int>(std::lround(std::sqrt(all / static_cast<double>(least)))));
+  const int count =
+      std::max(2, static_cast<int>(std::lround(std::sqrt(all / static_cast<double>(least)))));
   std::vector<int> cuts;
   for (int k = 1; k < count; ++k) {
     // The cheapest place near the k-th part of all, the nearest of equal ones.
@@ -250,7 +253,8 @@ Segments squareRootSegments(const Steps& steps) {
     int best = -1;
     for (int p : places) {
       if (far(p) > near) continue;
-      if (best < 0 || std::pair(sizes.crossing(p), far(p)) < std::pair(sizes.crossing(best), far(best)))
+      if (best < 0 ||
+          std::pair(sizes.crossing(p), far(p)) < std::pair(sizes.crossing(best), far(best)))
         best = p;
     }
     if (best >= 0 && (cuts.empty() || cuts.back() < best)) cuts.push_back(best);

@@ -13,7 +13,7 @@ constexpr int kNotForward = pd::kBackward | pd::kOptimize | pd::kRpc | pd::kDist
 // What lowering makes no memory for (compiler/lower/rules/shape.cc).
 const llvm::StringSet<>& views() {
   static const llvm::StringSet<> types = {
-      "assign",   "reshape",    "reshape2", "squeeze",  "squeeze2",
+      "assign",    "reshape",    "reshape2", "squeeze",  "squeeze2",
       "unsqueeze", "unsqueeze2", "flatten",  "flatten2", "flatten_contiguous_range"};
   return types;
 }
@@ -111,8 +111,8 @@ void Steps::addReads() {
         std::string slot;
         for (const std::string& name : view.inputSlots()) {
           const auto inputs = view.inputs(name);
-          const auto count = static_cast<unsigned>(llvm::count_if(
-              inputs, [](mlir::Value input) { return static_cast<bool>(input); }));
+          const auto count = static_cast<unsigned>(
+              llvm::count_if(inputs, [](mlir::Value input) { return static_cast<bool>(input); }));
           if (position < count) {
             slot = name;
             break;

@@ -22,8 +22,8 @@ double elementsOf(mlir::Type type) {
 double extentOf(mlir::Value value, int64_t dim) {
   mlir::RankedTensorType tensor = value ? pd::tensorOf(value.getType()) : mlir::RankedTensorType();
   if (!tensor || tensor.getRank() == 0) return 1;
-  const int64_t extent = pd::dimsOf(tensor)[(dim % tensor.getRank() + tensor.getRank()) %
-                                            tensor.getRank()];
+  const int64_t extent =
+      pd::dimsOf(tensor)[(dim % tensor.getRank() + tensor.getRank()) % tensor.getRank()];
   return static_cast<double>(extent < 0 ? kOpenExtent : extent);
 }
 

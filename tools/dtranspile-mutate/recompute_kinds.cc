@@ -36,8 +36,7 @@ void setBoth(mlir::ModuleOp job, mlir::Operation* op, unsigned operand, mlir::Va
 mlir::Value otherBefore(JobView& view, mlir::Operation* op, mlir::Value now) {
   std::vector<mlir::Value> found;
   for (mlir::Operation* one : view.framework)
-    if (one->getBlock() == op->getBlock() && one->isBeforeInBlock(op) &&
-        counterpart(view.job, one))
+    if (one->getBlock() == op->getBlock() && one->isBeforeInBlock(op) && counterpart(view.job, one))
       for (mlir::Value result : one->getResults())
         if (result != now && result.getType() == now.getType()) found.push_back(result);
   return found.empty() ? mlir::Value() : found[view.draw(found.size())];
@@ -135,7 +134,8 @@ std::vector<Kind> recomputeKinds() {
        otherOperand},
       {group, "recompute-reader", "a gradient takes another value than the repeated one",
        Place::Main, otherReader},
-      {group, "recompute-dropped", "an op that is computed again is left out", Place::Main, dropped},
+      {group, "recompute-dropped", "an op that is computed again is left out", Place::Main,
+       dropped},
       {group, "recompute-mask", "a dropout draws another mask when it is computed again",
        Place::Main, otherMask},
       {group, "recompute-statistics", "running statistics move twice", Place::Main,

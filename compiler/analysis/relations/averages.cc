@@ -52,7 +52,8 @@ bool countsSteps(mlir::Value value) {
 }  // namespace
 
 std::string statementOf(const Period& period) {
-  return "every rank updates on its own share; parameters are averaged in every step up to number " +
+  return "every rank updates on its own share; parameters are averaged in every step up to "
+         "number " +
          std::to_string(period.begin) + ", and in every " + std::to_string(period.every) +
          "-th one from there on; gradients are not reduced, optimizer state stays with its rank";
 }
@@ -123,8 +124,7 @@ void beginWithOwn(const Scene& scene, const Variable& variable, Relation& relati
     return;
   for (Reading* reading : {&relation.whole, &relation.parts})
     for (State& state : reading->states)
-      if (state.isDifferent() && state.tagAttr().getValue() == kLocalSgdTag)
-        state = State::parts();
+      if (state.isDifferent() && state.tagAttr().getValue() == kLocalSgdTag) state = State::parts();
 }
 
 }  // namespace dtranspile::verify

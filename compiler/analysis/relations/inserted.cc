@@ -187,10 +187,11 @@ static bool isCount(const Scene& scene, mlir::Operation* op) {
   const pd::OpSpec* spec = pd::OpView(op).spec();
   if (!spec || spec->effects != pd::kPure || op->getNumRegions() || op->getNumOperands() == 0)
     return false;
-  return llvm::all_of(op->getResultTypes(), [](mlir::Type type) {
-           mlir::RankedTensorType tensor = pd::tensorOf(dist::unlocated(type));
-           return tensor && tensor.getElementType().isInteger();
-         }) &&
+  return llvm::all_of(op->getResultTypes(),
+                      [](mlir::Type type) {
+                        mlir::RankedTensorType tensor = pd::tensorOf(dist::unlocated(type));
+                        return tensor && tensor.getElementType().isInteger();
+                      }) &&
          llvm::all_of(op->getOperands(), [&](mlir::Value operand) {
            const Relation& relation = scene.of(operand);
            return relation.known() && relation.reference < 0 && relation.whole.isReplicated();

@@ -126,6 +126,28 @@ CHECKS = [
         0,
         ["in order"],
     ),
+    ("recompute without checkpoints", "recompute: true", [], 1, ["FILE:1:1: error: recompute and recompute_checkpoints: say what is kept"]),
+    (
+        "recompute",
+        'recompute: true recompute_configs { checkpoints: "fc_0.tmp_2" checkpoints: "fc_1*" }',
+        [],
+        0,
+        ["in order"],
+    ),
+    (
+        "activations on the host",
+        'recompute: true recompute_configs { checkpoints: "auto" enable_offload: true }',
+        [],
+        1,
+        ["error: recompute_configs.enable_offload: asks for activations moved to the host's memory"],
+    ),
+    (
+        "half precision and averages",
+        "localsgd: true fp16_allreduce: true",
+        [],
+        1,
+        ["error: localsgd and fp16_allreduce: gradients do not travel where parameters are averaged"],
+    ),
     (
         "averages and a scale of gradients",
         "localsgd: true",

@@ -6,6 +6,39 @@
 // RUN: dtranspile-opt %s --recompute="recompute_checkpoints=auto recompute_extra_work=100" | FileCheck %s --check-prefix=AUTO
 // RUN: dtranspile-opt %s --recompute="recompute_checkpoints=auto recompute_extra_work=0" 2>&1 | FileCheck %s --check-prefix=NOTHING
 
+// CHECK: dist.changes = [{pass = "recompute", recompute_checkpoints = ["h2"], recompute_extra_work = 30 : i64}]
+// CHECK: pd.decl "mean.subprog_0" tensor of float32 [64]{{[^{]*$}}
+// CHECK: pd.decl "mask.subprog_0" tensor of uint8
+// CHECK: %[[X:.*]] = pd.input "x"
+// CHECK: %[[MEAN:.*]] = pd.get @mean
+// CHECK: %[[SEED:.*]] = pd.seed -> Out("seed.tmp_0") {force_cpu = true, op_role = 0 : i32, seed = 7 : i32}
+// CHECK-NEXT: pd.dropout Seed(%[[SEED]]) X({{.*}}) -> Out("d") Mask("mask") {dropout_prob = 5.000000e-01 : f32, op_role = 0 : i32}
+// CHECK: %[[GH2:.*]] = pd.tanh_grad
+// CHECK-NEXT: %[[A:.*]] = pd.mul X(%[[X]]) Y(%{{.*}}) -> Out("a.subprog_0") {op_role = 1 : i32
+// CHECK-NEXT: %[[OLD:.*]] = pd.assign X(%[[MEAN]]) -> Out("mean.subprog_0")
+// CHECK-NEXT: pd.assign
+// CHECK-NEXT: %[[N:.*]]:5 = pd.batch_norm {{.*}}Mean(%[[OLD]]){{.*}}X(%[[A]]) -> Y("n.subprog_0") MeanOut("mean.subprog_0")
+// CHECK-NEXT: %[[H1:.*]] = pd.relu X(%[[N]]#0) -> Out("h1.subprog_0")
+// CHECK-NEXT: %[[D:.*]]:2 = pd.dropout Seed(%[[SEED]]) X(%[[H1]]) -> Out("d.subprog_0") Mask("mask.subprog_0")
+// CHECK-NEXT: pd.mul_grad "Out@GRAD"(%[[GH2]]) X(%[[D]]#0)
+// CHECK-NEXT: pd.dropout_grad Mask(%[[D]]#1)
+// CHECK-NEXT: pd.relu_grad Out(%[[H1]])
+// CHECK-NEXT: pd.batch_norm_grad {{.*}}SavedMean(%[[N]]#3) SavedVariance(%[[N]]#4) {{.*}}X(%[[A]])
+// CHECK-NEXT: pd.mul_grad "Out@GRAD"({{.*}}) X(%[[X]])
+// CHECK-NOT: pd.set
+// Of two segments the later one has the lower number; what is kept between them is not computed again.
+// TWO: pd.dropout {{.*}} -> Out("d.subprog_0") Mask("mask.subprog_0")
+// TWO-NEXT: pd.mul_grad
+// TWO-NEXT: pd.dropout_grad
+// TWO-NEXT: pd.relu_grad Out(%[[H1:[0-9]+]])
+// TWO: pd.batch_norm {{.*}}Y("n.subprog_1")
+// TWO-NEXT: pd.batch_norm_grad
+// TWO-NOT: h1.subprog
+// SQRT: .subprog_0
+// AUTO: .subprog_0
+// NOTHING: warning: recompute: nothing is computed again: no segment of the forward part saves memory
+// NOTHING-NOT: .subprog_
+
 pd.var @w1 : tensor<64x64xf32> {parameter}
 pd.var @w2 : tensor<64x64xf32> {parameter}
 pd.var @scale : tensor<64xf32> {parameter}

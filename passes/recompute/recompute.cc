@@ -162,8 +162,11 @@ class Repeater {
   }
 
   // Running statistics are outputs in the place of inputs, and the framework asks for one name. The
-  // copy moves statistics of its own, which nobody reads.
+  // copy moves statistics of its own, which nobody reads: those from before the first run, copied
+  // there, so that nobody reads old ones when they have moved.
   void keepInPlace(mlir::Operation* op, int step, mlir::IRMapping& map) {
+    const mlir::OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPoint(op);
     for (mlir::Value operand : op->getOperands()) {
       auto get = operand.getDefiningOp<pd::GetOp>();
       if (!get || map.contains(operand)) continue;
@@ -174,7 +177,8 @@ class Repeater {
       declareCopy(get.getVar(), name, operand.getType());
       map.map(operand, declarations_
                            .create(builder_, op->getLoc(), "assign", {{"X", {operand}}},
-                                   {{"Out", {{name, operand.getType()}}}}, {}, pd::kBackward)
+                                   {{"Out", {{name, operand.getType()}}}}, {},
+                                   pd::OpView(op).role() & ~pd::kLoss)
                            .output("Out"));
     }
   }

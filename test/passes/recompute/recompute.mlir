@@ -11,12 +11,13 @@
 // CHECK: pd.decl "mask.subprog_0" tensor of uint8
 // CHECK: %[[X:.*]] = pd.input "x"
 // CHECK: %[[MEAN:.*]] = pd.get @mean
+// CHECK: %[[OLD:.*]] = pd.assign X(%[[MEAN]]) -> Out("mean.subprog_0") {op_role = 0 : i32}
+// CHECK-NEXT: pd.assign
+// CHECK-NEXT: pd.batch_norm {{.*}}Mean(%[[MEAN]])
 // CHECK: %[[SEED:.*]] = pd.seed -> Out("seed.tmp_0") {force_cpu = true, op_role = 0 : i32, seed = 7 : i32}
 // CHECK-NEXT: pd.dropout Seed(%[[SEED]]) X({{.*}}) -> Out("d") Mask("mask") {dropout_prob = 5.000000e-01 : f32, op_role = 0 : i32}
 // CHECK: %[[GH2:.*]] = pd.tanh_grad
 // CHECK-NEXT: %[[A:.*]] = pd.mul X(%[[X]]) Y(%{{.*}}) -> Out("a.subprog_0") {op_role = 1 : i32
-// CHECK-NEXT: %[[OLD:.*]] = pd.assign X(%[[MEAN]]) -> Out("mean.subprog_0")
-// CHECK-NEXT: pd.assign
 // CHECK-NEXT: %[[N:.*]]:5 = pd.batch_norm {{.*}}Mean(%[[OLD]]){{.*}}X(%[[A]]) -> Y("n.subprog_0") MeanOut("mean.subprog_0")
 // CHECK-NEXT: %[[H1:.*]] = pd.relu X(%[[N]]#0) -> Out("h1.subprog_0")
 // CHECK-NEXT: %[[D:.*]]:2 = pd.dropout Seed(%[[SEED]]) X(%[[H1]]) -> Out("d.subprog_0") Mask("mask.subprog_0")

@@ -4,12 +4,13 @@ recorded, with the framework's training that keeps them.
     recompute_case.py TOOL_FOLDER CORPUS RANKS CASE[:CHECKPOINTS]... [TRANSPILE FLAG...]
 
 RANKS is a comma-separated list. CHECKPOINTS: those of the case where it names some (the default), else auto; or what is said, joined by `+`. A case
-whose tags say that its loss is none of parts of a batch is trained on one rank. Of a case that draws random numbers nothing is recorded: that both
-runs of a dropout draw the same mask is looked at instead.
+whose tags say that its loss is none of parts of a batch is trained on one rank. A case whose dropouts draw is as recorded on one rank; that both
+runs of a dropout draw the same mask is looked at too, with the seeds that the program has and without.
 """
 
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -34,7 +35,7 @@ class Case:
     def transpile(self, ranks, checkpoints, *flags):
         job = os.path.join(self.work, "job%s" % ranks)
         words = [self.tool, "transpile", self.program[0], "--startup", self.program[1], "-o", job]
-        words += ["--trainers", str(ranks), "--recompute", "--recompute-checkpoints", checkpoints, *flags]
+        words += ["--force", "--trainers", str(ranks), "--recompute", "--recompute-checkpoints", checkpoints, *flags]
         said = call(*words)
         return job, "nothing is computed again" not in said
 
@@ -69,13 +70,27 @@ def recorded(case, ranks, checkpoints, flags):
     print("%s: largest difference of a loss %.2e, %d parameters as recorded%s" % (what, worst, count, word))
 
 
+def without_seeds(case):
+    """The program with dropouts that draw another mask in every step."""
+    text, program = os.path.join(case.work, "plain.mlir"), os.path.join(case.work, "plain.pdmodel")
+    call(case.tool, "convert", case.program[0], text)
+    with open(text) as f:
+        edited = f.read().replace("fix_seed = true", "fix_seed = false")
+    with open(text, "w") as f:
+        f.write(edited)
+    call(case.tool, "convert", text, program)
+    case.program[0] = program
+
+
 def masks(case, ranks, checkpoints, flags):
     job, again = case.transpile(ranks, checkpoints, *flags)
     check_open(case.tool, job)
     text = os.path.join(case.work, "job.mlir")
-    call(case.tool, "convert", os.path.join(job, "job.mlir"), text)
+    call(case.tool, "convert", os.path.join(job, "job.mlirbc"), text)
     with open(text) as f:
-        lines = [line for line in f if " pd.dropout " in line]
+        text = f.read()
+    lines = [line for line in text.split("\n") if " pd.dropout " in line]
+    anew = all(re.search(r"\bseed = 0 ", line) for line in text.split("\n") if " pd.seed " in line)
     names = sorted({w.split('"')[1] for line in lines for w in line.split("Mask(")[1:] if ".subprog_" in w})
     if not again or not names:
         fail("%s: no dropout is computed again" % case.name)
@@ -93,9 +108,9 @@ def masks(case, ranks, checkpoints, flags):
             if first != second:
                 fail("%s: %s is another mask than the first one" % (case.name, name))
             seen.add(first)
-    if len(seen) < 2 * len(names):
+    if anew and len(seen) < 2 * len(names):
         fail("%s: two draws are one" % case.name)
-    print("%s on %s rank(s): %d masks, twice the same" % (case.name, ranks, len(names)))
+    print("%s on %s rank(s): %d masks, twice the same%s" % (case.name, ranks, len(names), ", others in each step" if anew else ""))
 
 
 def main(tools, corpus, ranks, *words):
@@ -110,8 +125,12 @@ def main(tools, corpus, ranks, *words):
                 if "batch-dependent" in case.tags and count != "1":
                     continue
                 more = ["--sync-batch-norm"] if "batch-statistics" in case.tags and count != "1" else []
-                way = masks if "random" in case.tags else recorded
-                way(case, count, given, flags + more)
+                if "random" not in case.tags or count == "1":
+                    recorded(case, count, given, flags + more)
+                if "random" in case.tags:
+                    masks(case, count, given, flags + more)
+                    without_seeds(case)
+                    masks(case, count, given, flags + more)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include "passes/declare-relations/pass.h"
 #include "passes/declare-sites/pass.h"
 #include "passes/form-job/pass.h"
+#include "passes/fp16-all-reduce/pass.h"
 #include "passes/gradient-merge/pass.h"
 #include "passes/keep-source/pass.h"
 #include "passes/lamb/pass.h"
@@ -16,6 +17,7 @@
 #include "passes/ps-place/pass.h"
 #include "passes/ps-split/pass.h"
 #include "passes/ps-startup/pass.h"
+#include "passes/recompute/pass.h"
 #include "passes/reduce-by-levels/pass.h"
 #include "passes/reduce-gradients/pass.h"
 #include "passes/scale-loss/pass.h"
@@ -32,6 +34,7 @@ void registerAll() {
   registerDeclareRelations();
   registerDeclareSites();
   registerFormJob();
+  registerFp16AllReduce();
   registerGradientMerge();
   registerKeepSource();
   registerLamb();
@@ -39,6 +42,7 @@ void registerAll() {
   registerPsPlace();
   registerPsSplit();
   registerPsStartup();
+  registerRecompute();
   registerReduceByLevels();
   registerReduceGradients();
   registerScaleLoss();

@@ -42,13 +42,16 @@ struct Step {
 
 bool always(const Strategy&) { return true; }
 bool mergesGradients(const Strategy& s) { return s.gradient_merge && s.gradient_merge_k_steps > 1; }
-bool changesProgram(const Strategy& s) { return s.lars || s.lamb || mergesGradients(s); }
+bool changesProgram(const Strategy& s) {
+  return s.recompute || s.lars || s.lamb || mergesGradients(s);
+}
 bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
 
 const Step kSteps[] = {
     {"check-source", Told::Nothing, always},
     // What changes the program of one device; the other one is kept beside it.
     {"keep-source", Told::Nothing, changesProgram},
+    {"recompute", Told::Nothing, [](const Strategy& s) { return s.recompute; }, "recompute"},
     {"lars", Told::Nothing, [](const Strategy& s) { return s.lars; }, "lars"},
     {"lamb", Told::Nothing, [](const Strategy& s) { return s.lamb; }, "lamb"},
     {"gradient-merge", Told::Nothing, mergesGradients, "gradient_merge"},
@@ -60,6 +63,8 @@ const Step kSteps[] = {
     {"broadcast-startup", Told::Axes, isReplicated},
     {"scale-loss", Told::Axes, reducesGradients},
     {"reduce-gradients", Told::Axes, reducesGradients},
+    {"fp16-all-reduce", Told::Axes,
+     [](const Strategy& s) { return reducesGradients(s) && s.fp16_allreduce; }, "fp16_allreduce"},
     {"local-sgd", Told::Axes, isLocalSgd, "collective_mode"},
     {"bucket", Told::Axes,
      [](const Strategy& s) { return isReplicated(s) && s.fuse_all_reduce_ops; },

@@ -36,6 +36,20 @@ def collective_mode : Word<"grad_allreduce"> {
   let relevant = "mode=collective";
   let meaning = "gradients are summed, or parameters averaged at the end of every step";
 }
+def localsgd_k_steps : Int<1> {
+  let versions = "2.x";
+  let range = [1, 16777216];
+  let relevant = "collective_mode=local_sgd";
+  let passes = ["local-sgd"];
+  let meaning = "steps between two averages of parameters";
+}
+def localsgd_begin_step : Int<1> {
+  let versions = "2.x";
+  let range = [0, 16777216];
+  let relevant = "collective_mode=local_sgd";
+  let passes = ["local-sgd"];
+  let meaning = "up to this step parameters are averaged in every one";
+}
 def trainers : Int<1> {
   let versions = "1.x";
   let range = [1, 0x7fffffff];
@@ -73,6 +87,11 @@ def fuse_grad_size_in_MB : Int<32> {
   let passes = ["bucket"];
   let meaning = "most MiB of a bucket";
 }
+def fp16_allreduce : Bool<false> {
+  let versions = "2.x";
+  let relevant = "mode!=pserver";
+  let meaning = "gradients travel in half precision";
+}
 def sync_batch_norm : Bool<false> {
   let versions = "2.x";
   let passes = ["form-job"];
@@ -86,6 +105,23 @@ def scale_strategy : Word<"avg"> {
   let passes = ["scale-loss"];
   let relevant = "mode!=pserver";
   let meaning = "avg: gradients as on one device; reference: always 1/N, as the framework divides";
+}
+// Activations (docs/passes/recompute.md).
+def recompute : Bool<false> {
+  let versions = "2.x";
+  let meaning = "activations are computed again in the backward part";
+}
+def recompute_checkpoints : Words {
+  let versions = "2.x";
+  let relevant = "recompute=true";
+  let passes = ["recompute"];
+  let meaning = "values that are kept, by name or pattern (*); or one word: sqrt, auto";
+}
+def recompute_extra_work : Int<30> {
+  let range = [0, 100];
+  let relevant = "recompute=true";
+  let passes = ["recompute"];
+  let meaning = "of auto: most work that is added, in percent of a step's";
 }
 // Update rules (docs/passes/update-rules.md).
 def lars : Bool<false> {

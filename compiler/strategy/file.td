@@ -85,10 +85,8 @@ def DistributedStrategy : Message {
   let entries = [
     Told<1, "Mode", "mode", "COLLECTIVE", "COLLECTIVE: mode=collective; PS: mode=pserver">,
     Asks<2, "bool", "amp", "false", "mixed precision">,
-    Asks<3, "bool", "recompute", "false", "activations computed again in the backward part">,
-    Told<4, "bool", "localsgd", "false",
-         "with localsgd_configs.k_steps 1: collective_mode=local_sgd; parameters averaged every so "
-         "many steps only are not there yet">,
+    Is<recompute, 3, "bool", "false">,
+    Told<4, "bool", "localsgd", "false", "collective_mode=local_sgd">,
     Asks<5, "bool", "dgc", "false", "gradients that travel as their largest elements">,
     Is<gradient_merge, 6, "bool", "false">,
     Is<lars, 7, "bool", "false">,
@@ -114,7 +112,7 @@ def DistributedStrategy : Message {
     Hint<23, "bool", "cudnn_batchnorm_spatial_persistent", "false", flags>,
     Asks<24, "bool", "adaptive_localsgd", "false",
          "parameters averaged after numbers of steps that follow the loss">,
-    Asks<25, "bool", "fp16_allreduce", "false", "gradients that travel in half precision">,
+    Is<fp16_allreduce, 25, "bool", "false">,
     Asks<26, "bool", "sharding", "false", "parameters and their state cut over ranks">,
     Hint<27, "float", "last_comm_group_size_MB", "1", dygraph>,
     Hint<28, "bool", "find_unused_parameters", "false", dygraph>,
@@ -164,11 +162,11 @@ def DistributedStrategy : Message {
 
 def RecomputeConfig : Message {
   let entries = [
-    Part<1, "repeated string", "checkpoints">,
-    Part<2, "bool", "enable_offload">,
-    Part<3, "repeated int32", "checkpoint_shape">,
-    Part<4, "bool", "enable_tuning">,
-    Sub<5, "repeated RefinedOpsPattern", "refined_ops_patterns">,
+    Is<recompute_checkpoints, 1, "repeated string", "", "checkpoints">,
+    Asks<2, "bool", "enable_offload", "", "activations moved to the host's memory">,
+    Hint<3, "repeated int32", "checkpoint_shape", "", "extents are those of the program">,
+    Asks<4, "bool", "enable_tuning", "", "a search for checkpoints by trial; checkpoints: \"auto\" solves for them">,
+    AsksSub<5, "repeated RefinedOpsPattern", "refined_ops_patterns", "checkpoints by patterns of ops; patterns of names are there">,
   ];
 }
 def RefinedOpsPattern : Message {
@@ -198,8 +196,8 @@ def AMPConfig : Message {
 }
 def LocalSGDConfig : Message {
   let entries = [
-    Part<1, "int32", "k_steps", "1">,
-    Part<2, "int32", "begin_step", "1">,
+    Is<localsgd_k_steps, 1, "int32", "1", "k_steps">,
+    Is<localsgd_begin_step, 2, "int32", "1", "begin_step">,
   ];
 }
 def AdaptiveLocalSGDConfig : Message {

@@ -14,7 +14,9 @@ class Feature<string nm, string what> {
 // In the order in which passes apply them: first what changes the program of one device, then what
 // distributes it.
 def Amp : Feature<"amp", "mixed precision">;
-def Recompute : Feature<"recompute", "activations computed again">;
+def Recompute : Feature<"recompute", "activations computed again"> {
+  let on = "recompute=true";
+}
 def Lars : Feature<"lars", "momentum with a rate per layer"> { let on = "lars=true"; }
 def Lamb : Feature<"lamb", "adam with a rate per layer"> { let on = "lamb=true"; }
 def Asp : Feature<"asp", "two of four weights are zero">;
@@ -30,7 +32,9 @@ def LocalSgd : Feature<"localsgd", "parameters averaged, gradients not reduced">
 }
 def AdaptiveLocalSgd : Feature<"adaptive_localsgd", "averaged when the loss says so">;
 def Dgc : Feature<"dgc", "gradients travel as their largest elements">;
-def Fp16AllReduce : Feature<"fp16_allreduce", "gradients travel in half precision">;
+def Fp16AllReduce : Feature<"fp16_allreduce", "gradients travel in half precision"> {
+  let on = "fp16_allreduce=true";
+}
 def SyncBatchNorm : Feature<"sync_batch_norm", "statistics of the whole batch"> {
   let on = "sync_batch_norm=true";
 }
@@ -93,6 +97,19 @@ def : Conflicts<Served, [SyncBatchNorm],
                 "trainers speak to servers only, and statistics of the whole batch need all "
                 "trainers; use mode collective">;
 
+def : Composes<Recompute, [Lars], "lars_recompute">;
+def : Composes<Recompute, [Lamb], "lamb_recompute">;
+def : Composes<Recompute, [GradientMerge], "gradient_merge_recompute">;
+def : Composes<Recompute, [Served], "pserver_recompute">;
+def : Composes<Recompute, [LocalSgd], "local_sgd_recompute">;
+def : Composes<Recompute, [SyncBatchNorm], "recompute_sync_batch_norm">;
+def : Composes<Recompute, [Hierarchical], "recompute_hierarchical">;
+def : Composes<Recompute, [Fp16AllReduce], "fp16_all_reduce_recompute">;
+def : Composes<Lars, [Fp16AllReduce], "fp16_all_reduce_lars">;
+def : Composes<Lamb, [Fp16AllReduce], "fp16_all_reduce_lamb">;
+def : Composes<GradientMerge, [Fp16AllReduce], "fp16_all_reduce_merged">;
+def : Composes<SyncBatchNorm, [Fp16AllReduce], "fp16_all_reduce_batch_norm">;
+def : Composes<Hierarchical, [Fp16AllReduce], "fp16_all_reduce_hierarchical">;
 def : Composes<Lars, [Served, Hierarchical], "lars_recorded">;
 def : Composes<Lamb, [Served, Hierarchical], "lamb_recorded">;
 def : Composes<Lars, [LocalSgd], "local_sgd_lars">;

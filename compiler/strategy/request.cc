@@ -87,10 +87,6 @@ class Maker {
   void localSgd() {
     const Said* said = file_->find("localsgd");
     if (!said || said->values[0] != "true") return;
-    const Said* steps = file_->find("localsgd_configs.k_steps");
-    if (steps && steps->values[0] != "1")
-      return error(*steps, "parameters averaged every " + steps->values[0] +
-                               " steps are not there yet; with 1 they are averaged in every step");
     set<std::string>(*said, &Strategy::collective_mode, "collective_mode", "local_sgd");
   }
 

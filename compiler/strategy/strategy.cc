@@ -53,6 +53,10 @@ const std::vector<Rule>& rules() {
        },
        "collective_mode local_sgd and scale_strategy: gradients are not reduced, nothing is "
        "scaled"},
+      {{"recompute", "recompute_checkpoints"},
+       [](const Strategy& s) { return s.recompute && s.recompute_checkpoints.empty(); },
+       "recompute and recompute_checkpoints: say what is kept, by names or patterns of values, or "
+       "sqrt or auto alone"},
       {{"mode", "pservers"},
        [](const Strategy& s) { return isServed(s) && s.pservers.empty(); },
        "mode pserver and pservers: say where the servers are, --pservers HOST:PORT,…, or how many "

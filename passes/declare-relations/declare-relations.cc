@@ -60,7 +60,8 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
       if (mlir::failed(tag)) return mlir::failure();
       // The other passes average parameters; one that they overlooked must not become a declared
       // difference.
-      if (tag->name == kLocalSgd && isParameter(symbols, name))
+      const bool averaged = !llvm::isa<pd::ProgramOp>(set->getParentOp());
+      if (tag->name == kLocalSgd && isParameter(symbols, name) && !averaged)
         return writer->emitError("local_sgd: sets parameter '")
                << name.getValue()
                << "', and nothing averages it after this op: the replicas would drift apart";

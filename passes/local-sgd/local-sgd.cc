@@ -1,7 +1,11 @@
-// Averages parameters at the end of every step (the framework's collective mode local_sgd). In
-// place of scale-loss and reduce-gradients; bucket then joins the reductions.
+// Averages parameters at the end of every step (the framework's collective mode local_sgd), or in a
+// branch at the end of some. In place of scale-loss and reduce-gradients; bucket then joins the
+// reductions.
+#include "compiler/analysis/relations/averages.h"
+#include "dialects/pd/types.h"
 #include "llvm/ADT/MapVector.h"
 #include "passes/local-sgd/pass.h"
+#include "passes/support/branch.h"
 #include "passes/support/job.h"
 
 namespace dtranspile::passes {
@@ -37,6 +41,10 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     mlir::FailureOr<std::vector<Parameter>> parameters = collect(*job);
     if (mlir::failed(parameters)) return signalPassFailure();
     pd::Declarations declarations;
+    if (localsgd_k_steps > 1)
+      return averageInSome(*job, *parameters, *comms,
+                           {localsgd_k_steps.getValue(), localsgd_begin_step.getValue()},
+                           declarations);
     for (auto [index, parameter] : llvm::enumerate(*parameters)) {
       addSnapshot(*job, parameter, declarations);
       startDelta(parameter, symbolOf((*comms)[index % comms->size()]), declarations);
@@ -51,6 +59,107 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
   }
 
  private:
+  // All replicas take the branch in the same steps, for all count alike.
+  void averageInSome(JobOnAxes& job, std::vector<Parameter>& parameters,
+                     llvm::ArrayRef<dist::CommOp> comms, const verify::Period& period,
+                     pd::Declarations& declarations) {
+    if (job.ranks == 1) return;
+    mlir::Operation* branch =
+        addBranch(job.main, dueIn(job, period, declarations),
+                  declarations.freshName(job.main.getBodyBlock(), "local_sgd_scope"), declarations);
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(&branch->getRegion(0).front());
+    for (auto [index, parameter] : llvm::enumerate(parameters)) {
+      mlir::Value own = pd::GetOp::create(builder, parameter.lastSet.getLoc(),
+                                          parameter.var.getType(), symbolNamed(parameter.var));
+      parameter.delta = sumOver(builder, own.getLoc(), own, symbolOf(comms[index % comms.size()]));
+    }
+    for (Parameter& parameter : parameters) {
+      mlir::Value mean = scale(builder, parameter.delta.getLoc(), parameter.delta,
+                               1.0 / static_cast<double>(job.ranks), parameter.var.getSymName(),
+                               pd::kOptimize, declarations);
+      pd::SetOp::create(builder, mean.getLoc(), symbolNamed(parameter.var), mean);
+    }
+    pd::YieldOp::create(builder, job.main.getLoc(), mlir::ValueRange());
+    addContract(getOperation(), "local_sgd", verify::statementOf(period), {});
+  }
+
+  static mlir::FlatSymbolRefAttr symbolNamed(pd::VarOp var) {
+    return mlir::FlatSymbolRefAttr::get(var.getSymNameAttr());
+  }
+
+  // step <= begin, or (step - begin) mod every == 0; steps are counted from 1.
+  static mlir::Value dueIn(JobOnAxes& job, const verify::Period& period,
+                           pd::Declarations& declarations) {
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(job.main.getBodyBlock());
+    mlir::Location loc = job.main.getLoc();
+    auto number = mlir::RankedTensorType::get({1}, builder.getI64Type());
+    auto flag = mlir::RankedTensorType::get({1}, builder.getI1Type());
+    pd::VarOp counter = addCounter(job, number, declarations);
+    const auto make = [&](llvm::StringRef type, llvm::ArrayRef<pd::InputSlot> inputs,
+                          llvm::StringRef stem, mlir::Type result,
+                          llvm::ArrayRef<mlir::NamedAttribute> attributes) {
+      const std::string name = declarations.freshName(job.main.getBodyBlock(), stem);
+      return declarations
+          .create(builder, loc, type, inputs, {{"Out", {{name, result}}}}, attributes,
+                  pd::kOptimize)
+          .output("Out");
+    };
+    const auto constant = [&](llvm::StringRef stem, int64_t value) {
+      return fill(builder, loc, declarations.freshName(job.main.getBodyBlock(), stem), number,
+                  value, pd::kOptimize, declarations);
+    };
+    const auto compare = [&](llvm::StringRef type, mlir::Value x, mlir::Value y,
+                             llvm::StringRef stem, mlir::Type result) {
+      return make(type, {{"X", {x}}, {"Y", {y}}}, stem, result,
+                  {builder.getNamedAttr("axis", builder.getI32IntegerAttr(-1))});
+    };
+    mlir::Value last = pd::GetOp::create(builder, loc, number, symbolNamed(counter));
+    mlir::Value step =
+        declarations
+            .create(builder, loc, "increment", {{"X", {last}}},
+                    {{"Out", {{counter.getSymName().str(), number}}}},
+                    {builder.getNamedAttr("step", builder.getF32FloatAttr(1))}, pd::kOptimize)
+            .output("Out");
+    pd::SetOp::create(builder, loc, symbolNamed(counter), step);
+    mlir::Value begin = constant("local_sgd_begin", period.begin);
+    mlir::Value early = compare("less_equal", step, begin, "local_sgd_early", flag);
+    mlir::Value since = compare("elementwise_sub", step, begin, "local_sgd_since", number);
+    mlir::Value rest = compare("elementwise_mod", since, constant("local_sgd_k", period.every),
+                               "local_sgd_rest", number);
+    mlir::Value due = compare("equal", rest, constant("local_sgd_zero", 0), "local_sgd_due", flag);
+    return make("logical_or", {{"X", {early}}, {"Y", {due}}}, "local_sgd_cond", flag, {});
+  }
+
+  static mlir::Value fill(mlir::OpBuilder& builder, mlir::Location loc, const std::string& name,
+                          mlir::RankedTensorType type, int64_t value, int role,
+                          pd::Declarations& declarations) {
+    const auto dtype = static_cast<int32_t>(*pd::dtypeOf(type.getElementType()));
+    return declarations
+        .create(builder, loc, "fill_constant", {}, {{"Out", {{name, type}}}},
+                {builder.getNamedAttr("dtype", builder.getI32IntegerAttr(dtype)),
+                 builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(type.getShape())),
+                 builder.getNamedAttr("value", builder.getF32FloatAttr(static_cast<float>(value)))},
+                role)
+        .output("Out");
+  }
+
+  // Zero after start-up.
+  static pd::VarOp addCounter(JobOnAxes& job, mlir::RankedTensorType type,
+                              pd::Declarations& declarations) {
+    const std::string name = declarations.freshName(job.main.getBodyBlock(), "local_sgd_step");
+    mlir::OpBuilder builder(job.main);
+    auto var = pd::VarOp::create(builder, job.main.getLoc(), builder.getStringAttr(name),
+                                 mlir::TypeAttr::get(type), mlir::UnitAttr());
+    for (pd::ProgramOp program : {job.main, job.startup}) {
+      declarations.declare(program.getBodyBlock(), name, type);
+      declarations.find(program.getBodyBlock(), name).setPersistable(true);
+    }
+    builder.setInsertionPointToEnd(job.startup.getBodyBlock());
+    mlir::Value zero = fill(builder, var.getLoc(), name, type, 0, pd::kForward, declarations);
+    pd::SetOp::create(builder, var.getLoc(), symbolNamed(var), zero);
+    return var;
+  }
+
   // Parameters that the program sets at its top level, in order of their last set.
   static mlir::FailureOr<std::vector<Parameter>> collect(JobOnAxes& job) {
     llvm::MapVector<mlir::StringAttr, pd::SetOp> last;

@@ -4,13 +4,18 @@ include "passes/field_options.td"
 
 def LocalSgd : Pass<"local-sgd", "::mlir::ModuleOp"> {
   let summary = "replicas update on their own gradients; parameters are averaged at the end of "
-                "every step";
+                "every step, or of some";
   let description = [{
     Start-up keeps a copy `<p>@SNAPSHOT` of every parameter. After a parameter's last update: delta
     = snapshot - p, summed over the replicas; at the end of the program p = snapshot - delta/N, the
     mean, and snapshot = p. Optimizer state is not averaged. The copy is declared to be the
     parameter (`dist.rel`): a run that is given values for parameters only begins with the copy
     equal to them.
+
+    With `localsgd_k_steps` of more than 1 there are no copies: a counter of steps decides, at the
+    end of a step, whether the branch is taken in which every parameter becomes the mean of what the
+    replicas hold: in every step up to number `localsgd_begin_step`, and in every
+    `localsgd_k_steps`-th one from there on. Between two averages replicas drift apart.
 
     Example:
 
@@ -22,6 +27,6 @@ def LocalSgd : Pass<"local-sgd", "::mlir::ModuleOp"> {
             %n ; pd.set @"w@SNAPSHOT", %n
   }];
   let dependentDialects = ["::dtranspile::dist::DistDialect"];
-  let options = [axesOption];
+  let options = FieldOptions<"local-sgd">.options # [axesOption];
 }
 #endif

@@ -1,6 +1,6 @@
 """Trains one case with local SGD through the command line, and compares it with the definition computed here: every replica trains the
-single-device program on its own share of the batch, with its own optimizer state, and after every step the parameters of all replicas
-become their mean. Nothing here knows how a job does that.
+single-device program on its own share of the batch, with its own optimizer state, and after every step, or after those that
+--localsgd-k-steps and --localsgd-begin-step name, the parameters of all replicas become their mean. Nothing here knows how a job does that.
 
     local_sgd_case.py TOOL_FOLDER CORPUS CASE RANKS STEPS [TRANSPILE FLAG...]
 """
@@ -63,7 +63,7 @@ def mean_of(folders, name):
     return [sum(values) / len(records) for values in zip(*(r.values for r in records))]
 
 
-def replicas(tool, program, description, folder, work, ranks, steps):
+def replicas(tool, program, description, folder, work, ranks, steps, every, begin):
     """Losses per step, and the folders with the replicas' variables after the last one."""
     feeds = {f["name"]: Array(os.path.join(folder, f["file"])) for f in description["feeds"]}
     states, losses = [], []
@@ -100,6 +100,9 @@ def replicas(tool, program, description, folder, work, ranks, steps):
             shutil.rmtree(state)
             os.rename(saved, state)
         losses.append(total / ranks)
+        number = step + 1  # as the strategy counts them
+        if number > begin and (number - begin) % every:
+            continue
         for name in description["params"]:
             mean = mean_of(states, name)
             for state in states:
@@ -131,7 +134,11 @@ def main(tools, corpus, case, ranks, steps, *flags):
             alone = os.path.join(work, "alone")
             call(tool, "transpile", *program, "-o", alone, *rule)
             replica = [alone]
-        losses, states = replicas(tool, replica, description, folder, work, ranks, steps)
+        given = dict(zip(flags, flags[1:]))
+        every, begin = (int(given.get("--localsgd-" + name, 1)) for name in ("k-steps", "begin-step"))
+        losses, states = replicas(
+            tool, replica, description, folder, work, ranks, steps, every, begin
+        )
         job, report, saved = (os.path.join(work, name) for name in ("job", "report.json", "saved"))
         call(
             tool,
@@ -145,7 +152,7 @@ def main(tools, corpus, case, ranks, steps, *flags):
             "local_sgd",
             *flags
         )
-        if rule:
+        if rule or "--recompute" in flags:
             check_verified(tool, job)
         else:
             call(tool, "verify", job)

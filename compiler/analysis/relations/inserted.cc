@@ -181,8 +181,31 @@ void visitDifference(const Scene& scene, mlir::Operation* op) {
 
 }  // namespace
 
+// Counts and comparisons of the job's own, of numbers that are equal on all ranks and stand for
+// nothing of the reference.
+static bool isCount(const Scene& scene, mlir::Operation* op) {
+  const pd::OpSpec* spec = pd::OpView(op).spec();
+  if (!spec || spec->effects != pd::kPure || op->getNumRegions() || op->getNumOperands() == 0)
+    return false;
+  return llvm::all_of(op->getResultTypes(),
+                      [](mlir::Type type) {
+                        mlir::RankedTensorType tensor = pd::tensorOf(dist::unlocated(type));
+                        return tensor && tensor.getElementType().isInteger();
+                      }) &&
+         llvm::all_of(op->getOperands(), [&](mlir::Value operand) {
+           const Relation& relation = scene.of(operand);
+           return relation.known() && relation.reference < 0 && relation.whole.isReplicated();
+         });
+}
+
 // An inserted op keeps what its operand stands for.
 void visitInserted(const Scene& scene, mlir::Operation* op) {
+  if (isCount(scene, op)) {
+    Relation relation;
+    relation.whole = relation.parts = Reading::replicated(scene.axes());
+    for (mlir::Value result : op->getResults()) scene.store.set(result, relation);
+    return;
+  }
   pd::OpView view(op);
   const ParsedRule* rule = findRule(view.type());
   Inserted kind = insertedKind(view.type());

@@ -1,6 +1,7 @@
 // The walk over one program of a role. Dispatches every op to its transfer function (transfer.h).
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
+#include "compiler/analysis/relations/averages.h"
 #include "compiler/analysis/relations/branches.h"
 #include "compiler/analysis/relations/composite_body.h"
 #include "compiler/analysis/relations/rpc.h"
@@ -44,6 +45,7 @@ class Walk {
   void visitOn(dist::OnOp on);
   void visitSet(pd::SetOp set);
   void visitBranch(mlir::Operation* op, mlir::Operation* reference);
+  void visitAverage(mlir::Operation* op);
   void visitRpc(mlir::Operation* op);
   void visitRemote(dist::RemoteOp remote);
   bool standsInPlace(mlir::Operation* op, mlir::Operation* reference);
@@ -83,6 +85,7 @@ void Walk::visitGet(pd::GetOp get) {
                         : Reason{name + " holds nothing yet", -1, {}};
     scene_.store.noteReason(get.getValue(), held.reason);
   }
+  beginWithOwn(scene_, *variable, held.relation);
   scene_.store.set(get.getValue(), std::move(held.relation));
 }
 
@@ -144,7 +147,7 @@ void Walk::visitFramework(mlir::Operation* op) {
   if (number >= 0 && !reference)
     return scene_.giveUnknown(
         op, "stands for op " + std::to_string(number) + ", which the reference does not have");
-  if (!reference) return visitInserted(scene_, op);
+  if (!reference) return isAverage(scene_, op) ? visitAverage(op) : visitInserted(scene_, op);
   if (op->getName() != reference->getName() ||
       op->getNumOperands() != reference->getNumOperands() ||
       op->getNumResults() != reference->getNumResults())
@@ -172,6 +175,16 @@ void Walk::visitBranch(mlir::Operation* op, mlir::Operation* reference) {
   if (!branch.enter()) return;
   visit(op->getRegion(0).front());
   branch.leave();
+}
+
+void Walk::visitAverage(mlir::Operation* op) {
+  std::map<std::string, Relation> before;
+  op->walk([&](pd::SetOp set) {
+    if (const Variable* variable = scene_.store.variable(set.getVar()))
+      before[set.getVar().str()] = scene_.store.held(*variable).relation;
+  });
+  visit(op->getRegion(0).front());
+  leaveAverage(scene_, op, before);
 }
 
 // The bodies run on different ranks: neither sees what the other does.

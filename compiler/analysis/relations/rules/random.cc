@@ -67,10 +67,14 @@ void drawFor(RuleContext& context, Rule kind) {
 void drawElements(RuleContext& context) { drawFor(context, pointwise); }
 void drawRows(RuleContext& context) { drawFor(context, rowwise); }
 
+// By one seed the ranks draw what dist.streams of the op says.
 void dropout(RuleContext& context) {
-  mlir::Value x = context.op().input("X");
+  mlir::Value x = context.op().input("X"), seed = context.op().input("Seed");
   if (!x) return;
   if (!context.op().getBool("is_test")) demandStreams(context, x);
+  if (seed && !context.relation(seed).reading().isReplicated())
+    return context.lose("Out", 0, "takes a seed that is not the same on all ranks"),
+           context.lose("Mask", 0, "takes a seed that is not the same on all ranks");
   pointwise(context);
 }
 
@@ -103,7 +107,7 @@ const RuleRow kRows[] = {
     // Which window a sample gets follows from Seed and from its position.
     {"random_crop", wholeOnly, "X, Seed -> Out, SeedOut", "shape, startup_seed"},
     {"dpsgd", dpsgd, "Param, Grad, LearningRate -> ParamOut", "clip, batch_size, sigma, seed"},
-    {"dropout", dropout, "X:l -> Out; X:s -> Mask", DT_DROPOUT},
+    {"dropout", dropout, "X:l -> Out; X:s -> Mask", "Seed, " DT_DROPOUT},
     {"dropout_grad", pointwise, "Out@GRAD:l, Mask -> X@GRAD", DT_DROPOUT},
 };
 

@@ -1,0 +1,130 @@
+#include "compiler/analysis/relations/averages.h"
+
+#include "compiler/analysis/program_info.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/op_view.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// The op of this type that gives the value; null where another one does.
+mlir::Operation* made(mlir::Value value, llvm::StringRef type) {
+  mlir::Operation* op = value ? value.getDefiningOp() : nullptr;
+  return op && pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == type ? op : nullptr;
+}
+
+std::optional<int64_t> numberIn(mlir::Value value) {
+  mlir::Operation* op = made(value, "fill_constant");
+  if (!op || op->getNumOperands() > 0) return std::nullopt;
+  return static_cast<int64_t>(pd::OpView(op).getFloat("value"));
+}
+
+mlir::Value left(mlir::Operation* op) { return pd::OpView(op).input("X"); }
+mlir::Value right(mlir::Operation* op) { return pd::OpView(op).input("Y"); }
+
+// The last set of a variable in a program, if it is the only one.
+pd::SetOp onlySet(pd::ProgramOp program, llvm::StringRef variable) {
+  pd::SetOp found;
+  bool several = false;
+  if (program)
+    program.walk([&](pd::SetOp set) {
+      if (set.getVar() != variable) return;
+      several |= static_cast<bool>(found);
+      found = set;
+    });
+  return several ? pd::SetOp() : found;
+}
+
+// A variable that start-up sets to zero and every step to one more: what it is set to is the number
+// of the step, counted from one.
+bool countsSteps(mlir::Value value) {
+  mlir::Operation* next = made(value, "increment");
+  if (!next || pd::OpView(next).getFloat("step") != 1) return false;
+  auto get = left(next).getDefiningOp<pd::GetOp>();
+  auto program = next->getParentOfType<pd::ProgramOp>();
+  if (!get || !program || next->getParentOp() != program) return false;
+  pd::SetOp set = onlySet(program, get.getVar());
+  pd::SetOp first = onlySet(findProgram(program->getParentOp(), "startup"), get.getVar());
+  return set && set->getParentOp() == program && set.getValue() == value && first &&
+         numberIn(first.getValue()) == 0;
+}
+
+}  // namespace
+
+std::string statementOf(const Period& period) {
+  return "every rank updates on its own share; parameters are averaged in every step up to "
+         "number " +
+         std::to_string(period.begin) + ", and in every " + std::to_string(period.every) +
+         "-th one from there on; gradients are not reduced, optimizer state stays with its rank";
+}
+
+std::optional<Period> periodOf(mlir::Operation* branch) {
+  mlir::Operation* either = made(pd::OpView(branch).input("Cond"), "logical_or");
+  mlir::Operation* early = either ? made(left(either), "less_equal") : nullptr;
+  mlir::Operation* due = either ? made(right(either), "equal") : nullptr;
+  mlir::Operation* rest = due ? made(left(due), "elementwise_mod") : nullptr;
+  mlir::Operation* since = rest ? made(left(rest), "elementwise_sub") : nullptr;
+  if (!early || !since || left(early) != left(since) || !countsSteps(left(early)) ||
+      numberIn(right(due)) != 0)
+    return std::nullopt;
+  const std::optional<int64_t> begin = numberIn(right(early)), every = numberIn(right(rest));
+  if (!begin || !every || *every < 1 || numberIn(right(since)) != begin) return std::nullopt;
+  return Period{*every, *begin};
+}
+
+bool isAverage(const Scene& scene, mlir::Operation* op) {
+  const pd::OpView view(op);
+  if (view.type() != "conditional_block" || !scene.question.contracts.declares(kLocalSgdTag))
+    return false;
+  return op->getNumRegions() == 1 && !op->getRegion(0).empty() &&
+         op->getRegion(0).getNumArguments() == 0 && view.outputCount("Out") == 0 &&
+         op->getRegion(0).front().getTerminator()->getNumOperands() == 0 &&
+         llvm::isa<pd::ProgramOp>(op->getParentOp());
+}
+
+void leaveAverage(const Scene& scene, mlir::Operation* op,
+                  const std::map<std::string, Relation>& before) {
+  const std::optional<Period> period = periodOf(op);
+  mlir::StringAttr statement;
+  if (auto list = dist::jobOf(op)->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr))
+    for (auto entry : list.getAsRange<mlir::DictionaryAttr>())
+      if (auto tag = entry.getAs<mlir::StringAttr>("tag"); tag && tag.getValue() == kLocalSgdTag)
+        statement = entry.getAs<mlir::StringAttr>("statement");
+  if (!period)
+    scene.report(op, Message::Level::Unknown, "contract",
+                 "runs in steps that cannot be read off its predicate: when replicas agree again "
+                 "is not known",
+                 "compare a counter of steps with numbers, as pass local-sgd does");
+  else if (!statement || statement.getValue() != statementOf(*period))
+    scene.report(op, Message::Level::Refuted, "contract",
+                 "runs in every step up to number " + std::to_string(period->begin) +
+                     ", and in every " + std::to_string(period->every) +
+                     "-th one from there on, which is not what the contract \"local_sgd\" says",
+                 "let the contract say: " + statementOf(*period));
+  for (const auto& [name, held] : before) {
+    Variable& variable = *scene.store.variable(name);
+    const Relation after = scene.store.held(variable).relation;
+    const bool agreed = after.whole.known && after.whole.isReplicated() && after.sameValue(held) &&
+                        after.whole.scale.isOne();
+    if (!agreed) {
+      const bool wrong = after.whole.known && held.whole.known;
+      scene.report(op, wrong ? Message::Level::Refuted : Message::Level::Unknown, "invariant",
+                   "leaves `" + name + "` as " + scene.describe(after) + ", " +
+                       textOf(after.whole, scene.axes()) +
+                       ", in its block: the ranks' copies of it do not agree after that",
+                   "set it there to the mean of what the ranks hold");
+    }
+    scene.store.hold(variable, held, op);
+  }
+}
+
+void beginWithOwn(const Scene& scene, const Variable& variable, Relation& relation) {
+  if (variable.held.size() != 1 || variable.held.front().setter ||
+      !scene.reference().trains(variable.reference))
+    return;
+  for (Reading* reading : {&relation.whole, &relation.parts})
+    for (State& state : reading->states)
+      if (state.isDifferent() && state.tagAttr().getValue() == kLocalSgdTag) state = State::parts();
+}
+
+}  // namespace dtranspile::verify

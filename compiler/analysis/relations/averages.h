@@ -1,0 +1,37 @@
+// Averages of parameters that are taken in some steps only (local SGD): the branch that a pass puts
+// at the end of a program, the steps in which it runs, and what is known after it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "compiler/analysis/relations/transfer.h"
+
+namespace dtranspile::verify {
+
+// In steps 1 … begin, and from then on in every `every`-th one.
+struct Period {
+  int64_t every = 1, begin = 1;
+};
+
+// The statement of contract local_sgd for it.
+std::string statementOf(const Period& period);
+
+// The steps in which an inserted conditional_block runs, read off its predicate: a counter of
+// steps, compared with numbers. Nothing where it is another one.
+std::optional<Period> periodOf(mlir::Operation* branch);
+
+// An inserted conditional_block of a job that declares contract local_sgd, which gives nothing to
+// its surroundings but what variables hold.
+bool isAverage(const Scene& scene, mlir::Operation* op);
+
+// After its block was walked. `before`: what the variables that it sets held. A parameter that
+// differs between ranks is one value after it, and differs as before where it has not run.
+void leaveAverage(const Scene& scene, mlir::Operation* op,
+                  const std::map<std::string, Relation>& before);
+
+// At the beginning of a step a parameter is what the rank's own steps have made of it: all that is
+// computed from it is the reference's on the rank's share.
+void beginWithOwn(const Scene& scene, const Variable& variable, Relation& relation);
+
+}  // namespace dtranspile::verify

@@ -19,6 +19,7 @@
 #include "passes/reduce-by-levels/pass.h"
 #include "passes/reduce-gradients/pass.h"
 #include "passes/scale-loss/pass.h"
+#include "passes/sharding/pass.h"
 #include "passes/sync-batch-norm/pass.h"
 #include "passes/widen-float64/pass.h"
 
@@ -43,6 +44,7 @@ void registerAll() {
   registerReduceGradients();
   registerScaleLoss();
   registerLocalSgd();
+  registerSharding();
   registerSyncBatchNorm();
   registerWidenFloat64();
 }

@@ -255,6 +255,7 @@ ShardRewriter::Needs ShardRewriter::collectNeeds() {
         need.uses.push_back(&use);
         if (!need.first || user->isBeforeInBlock(need.first)) need.first = user;
       }
+    phases[1].backward = true;
     for (Need& need : phases) {
       need.number = needs.size();
       if (need.first) needs.push_back(std::move(need));
@@ -276,7 +277,8 @@ void ShardRewriter::gatherParameters() {
     size_t count = 0;
     for (; count < rest.size(); ++count) {
       bytes += bytesOf(rest[count].var.getType());
-      if (count > 0 && bytes > bytes_) break;
+      const bool turns = count > 0 && rest[count].backward != rest[0].backward;
+      if (turns || (count > 0 && bytes > bytes_)) break;
     }
     segments.push_back(rest.take_front(count));
     rest = rest.drop_front(count);

@@ -25,6 +25,7 @@ class ShardRewriter {
     pd::VarOp var;
     std::vector<mlir::OpOperand*> uses;
     mlir::Operation* first = nullptr;
+    bool backward = false;
     size_t number = 0;  // in the order of the role
   };
   using Needs = std::vector<Need>;

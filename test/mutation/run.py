@@ -50,6 +50,9 @@ OPTIONS = {
     ],
     "local_sgd": ["--trainers", "2", "--collective-mode", "local_sgd"],
     "sync": ["--trainers", "2", "--sync-batch-norm"],
+    "sharding": ["--trainers", "2", "--sharding"],
+    "replicas": ["--trainers", "4", "--sharding", "--sharding-degree", "2"],
+    "stage3": ["--trainers", "2", "--sharding", "--sharding-stage", "3"],
     "pserver": ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
     + ["--min-block-size", "8", "--allow-small-blocks"],
 }

@@ -62,7 +62,8 @@
 // THREE: dist.role @trainer
 // THREE: pd.var @w : tensor<13xf32> {dist.rel = #dist.rel<"w", sharding: S(flat, even(52))>, parameter}
 // THREE: pd.program @main
-// THREE: %[[FIRST:.*]] = pd.get @w : tensor<13xf32>
+// THREE: pd.get @lr
+// THREE-NEXT: %[[FIRST:.*]] = pd.get @w : tensor<13xf32>
 // THREE-NEXT: %[[P1:.*]] = dist.all_gather(%[[FIRST]]) on @grad0 dim flat
 // THREE-NEXT: %[[W1:.*]] = dist.wait %[[P1]]
 // THREE: %[[SECOND:.*]] = pd.get @w : tensor<13xf32>

@@ -35,7 +35,8 @@ ShardRewriter::ShardRewriter(JobOnAxes& job, const ShardPlan& plan, ShardComms c
       plan_(plan),
       comms_(std::move(comms)),
       axis_(mlir::Builder(job.main.getContext()).getStrArrayAttr({axis})),
-      bytes_(bytes) {}
+      bytes_(bytes),
+      symbols_(job.role) {}
 
 void ShardRewriter::run() {
   std::vector<mlir::Operation*> ops;
@@ -174,31 +175,42 @@ void ShardRewriter::sumOperands(mlir::Operation* op) {
 // Parameters
 //===----------------------------------------------------------------------===//
 
+pd::VarOp ShardRewriter::variableOf(pd::SetOp set) {
+  return symbols_.lookup<pd::VarOp>(set.getVar());
+}
+
 // What a block sets to parts is put together at its end, by buckets that start as soon as their
-// last member is there; at once where the block reads the variable again.
+// last member is there; at once where the block reads the variable again, or may set it within
+// control flow. What it sets again before it reads it (a decay before the update) nobody needs.
 void ShardRewriter::publish(mlir::Block& block) {
-  std::vector<pd::SetOp> sets;
-  llvm::DenseMap<mlir::StringAttr, unsigned> lastRead;
-  llvm::DenseMap<mlir::Operation*, unsigned> order;
+  struct Set {
+    pd::SetOp op;
+    bool used = false, needless = false;
+  };
+  std::vector<Set> sets;
+  llvm::DenseMap<mlir::StringAttr, size_t> last;  // the last set of a variable so far
   for (mlir::Operation& op : block) {
-    order[&op] = order.size();
-    op.walk([&](pd::GetOp get) { lastRead[get.getVarAttr().getAttr()] = order.lookup(&op); });
+    op.walk([&](mlir::Operation* inner) {
+      auto get = llvm::dyn_cast<pd::GetOp>(inner);
+      auto set = inner == &op ? pd::SetOp() : llvm::dyn_cast<pd::SetOp>(inner);
+      if (!get && !set) return;
+      const auto found = last.find((get ? get.getVarAttr() : set.getVarAttr()).getAttr());
+      if (found != last.end()) sets[found->second].used = true;
+    });
     auto set = llvm::dyn_cast<pd::SetOp>(op);
-    auto var = set ? llvm::cast<pd::VarOp>(
-                         mlir::SymbolTable::lookupSymbolIn(job_.role, set.getVarAttr().getAttr()))
-                   : pd::VarOp();
-    if (set && var.getType() != set.getValue().getType()) sets.push_back(set);
+    if (!set || variableOf(set).getType() == set.getValue().getType()) continue;
+    auto [at, fresh] = last.try_emplace(set.getVarAttr().getAttr(), sets.size());
+    if (!fresh) sets[at->second].needless = !sets[at->second].used;
+    at->second = sets.size();
+    sets.push_back({set});
   }
   std::vector<pd::SetOp> later;
-  for (pd::SetOp set : sets) {
-    if (lastRead.lookup(set.getVarAttr().getAttr()) > order.lookup(set)) publish(set, block, true);
-    else later.push_back(set);
+  for (Set& set : sets) {
+    if (set.needless) set.op.erase();
+    else if (set.used) publish(set.op, block, true);
+    else later.push_back(set.op);
   }
-  const auto typeOf = [&](pd::SetOp set) {
-    return llvm::cast<pd::VarOp>(
-               mlir::SymbolTable::lookupSymbolIn(job_.role, set.getVarAttr().getAttr()))
-        .getType();
-  };
+  const auto typeOf = [&](pd::SetOp set) { return variableOf(set).getType(); };
   for (llvm::ArrayRef<pd::SetOp> rest = later; !rest.empty();) {
     const size_t count = runLength(rest, bytes_, typeOf);
     publish(rest.take_front(count), block, false);
@@ -213,9 +225,7 @@ void ShardRewriter::publish(llvm::ArrayRef<pd::SetOp> sets, mlir::Block& block, 
   for (pd::SetOp set : sets) {
     parts.push_back(set.getValue());
     locations.push_back(set.getLoc());
-    types.push_back(llvm::cast<pd::VarOp>(
-                        mlir::SymbolTable::lookupSymbolIn(job_.role, set.getVarAttr().getAttr()))
-                        .getType());
+    types.push_back(variableOf(set).getType());
   }
   mlir::OpBuilder builder(sets.back());
   const mlir::Location loc = builder.getFusedLoc(locations);

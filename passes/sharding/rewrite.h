@@ -36,6 +36,7 @@ class ShardRewriter {
   void rewriteOperands(mlir::Operation* op);
   mlir::Value cut(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value whole);
   void sumOperands(mlir::Operation* op);
+  pd::VarOp variableOf(pd::SetOp set);
   void publish(mlir::Block& block);
   void publish(llvm::ArrayRef<pd::SetOp> sets, mlir::Block& block, bool atOnce);
   Needs collectNeeds();
@@ -55,6 +56,7 @@ class ShardRewriter {
   ShardComms comms_;
   mlir::ArrayAttr axis_;
   int64_t bytes_;
+  const mlir::SymbolTable symbols_;
   size_t turn_ = 0;
   llvm::DenseMap<std::pair<mlir::Block*, mlir::Value>, mlir::Value> cuts_, summed_;
 };

@@ -90,8 +90,8 @@ def compare_with_one(what, job, saved, alone, case):
 
 
 def main(tools, corpus, name, *words):
-    jobs = [word for word in words if re.fullmatch(r"!?\d+(/\d+)?(@\d)?", word)]
-    flags = [word for word in words if word not in jobs]
+    count = next((i for i, word in enumerate(words) if word.startswith("--")), len(words))
+    jobs, flags = words[:count], words[count:]
     with tempfile.TemporaryDirectory() as work:
         case = Case(tools, corpus, name, work, flags)
         _, alone = case.run("alone", case.main)

@@ -21,6 +21,7 @@
 #include "passes/reduce-by-levels/pass.h"
 #include "passes/reduce-gradients/pass.h"
 #include "passes/scale-loss/pass.h"
+#include "passes/sharding/pass.h"
 #include "passes/sync-batch-norm/pass.h"
 #include "passes/widen-float64/pass.h"
 
@@ -47,6 +48,7 @@ void registerAll() {
   registerReduceGradients();
   registerScaleLoss();
   registerLocalSgd();
+  registerSharding();
   registerSyncBatchNorm();
   registerWidenFloat64();
 }

@@ -25,6 +25,11 @@ bool isReplicated(const Strategy& s) { return !isServed(s); }
 
 // The axes of the trainers' mesh, all of them data-parallel.
 std::vector<Axis> axesOf(const Strategy& s) {
+  if (s.sharding && !isServed(s)) {
+    const int64_t degree = s.sharding_degree > 0 ? s.sharding_degree : s.trainers;
+    if (degree == s.trainers) return {{"sharding", degree}};
+    return {{"dp", s.trainers / degree}, {"sharding", degree}};
+  }
   if (!s.use_hierarchical_allreduce || isServed(s)) return {{"dp", s.trainers}};
   const int64_t inner = s.hierarchical_allreduce_inter_nranks;
   return {{"inter", s.trainers / inner}, {"intra", inner}};
@@ -69,6 +74,9 @@ const Step kSteps[] = {
     {"bucket", Told::Axes,
      [](const Strategy& s) { return isReplicated(s) && s.fuse_all_reduce_ops; },
      "fuse_all_reduce_ops"},
+    // Takes buckets apart into those of parts and those of what stays whole.
+    {"sharding", Told::Axes, [](const Strategy& s) { return isReplicated(s) && s.sharding; },
+     "sharding"},
     // After the passes that look for gradients: a composite is no framework op.
     {"sync-batch-norm", Told::Axes, [](const Strategy& s) { return s.sync_batch_norm; },
      "sync_batch_norm"},

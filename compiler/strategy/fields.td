@@ -190,6 +190,38 @@ def gradient_merge_avg : Bool<true> {
   let passes = ["gradient-merge"];
   let meaning = "the update takes the mean of the merged gradients, else their sum";
 }
+// Sharding (docs/passes/sharding.md).
+def sharding : Bool<false> {
+  let versions = "2.x";
+  let relevant = "mode!=pserver";
+  let meaning = "updates and their state are cut over ranks, flat and in equal parts";
+}
+def sharding_degree : Int<0> {
+  let versions = "2.x";
+  let range = [0, 0x7fffffff];
+  let relevant = "sharding=true";
+  let meaning = "ranks that a parameter is cut over, the others hold replicas; 0: all";
+}
+def sharding_stage : Int<1> {
+  let versions = "2.x";
+  let range = [1, 3];
+  let relevant = "sharding=true";
+  let passes = ["sharding"];
+  let meaning = "1, 2: gradients, updates and state are cut; 3: parameters too";
+}
+def segment_broadcast_MB : Float<"32"> {
+  let versions = "2.x";
+  let range = [0, 1048576];
+  let relevant = "sharding=true";
+  let passes = ["sharding"];
+  let meaning = "most MiB of parameters that one operation puts together";
+}
+def min_shard : Int<0> {
+  let range = [0, 0x7fffffff];
+  let relevant = "sharding=true";
+  let passes = ["sharding"];
+  let meaning = "parameters of fewer elements stay whole";
+}
 def batch_dims : Words {
   let flag = "batch-dim";
   let passes = ["cut-batch"];

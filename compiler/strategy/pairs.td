@@ -25,7 +25,7 @@ def GradientMerge : Feature<"gradient_merge", "gradients merged over steps"> {
 }
 def Pipeline : Feature<"pipeline", "stages on different ranks">;
 def TensorParallel : Feature<"tensor_parallel", "layers cut over ranks">;
-def Sharding : Feature<"sharding", "parameters and state cut over ranks">;
+def Sharding : Feature<"sharding", "parameters and state cut over ranks"> { let on = "sharding=true"; }
 def Served : Feature<"mode pserver", "parameters lie on servers"> { let on = "mode=pserver"; }
 def LocalSgd : Feature<"localsgd", "parameters averaged, gradients not reduced"> {
   let on = "collective_mode=local_sgd";
@@ -125,6 +125,12 @@ def : Later<GradientMerge, [Hierarchical],
             "sums within the branch of the k-th step are not taken apart into levels">;
 def : Later<GradientMerge, [SyncBatchNorm],
             "running statistics would have to move once for all merged steps">;
+def : Composes<Sharding, [Lars, Lamb], "sharding_rules",
+               "what takes norms of whole parameters is updated whole on every rank">;
+def : Composes<Sharding, [GradientMerge], "sharding_merge">;
+def : Composes<Sharding, [SyncBatchNorm], "sharding_sync_batch_norm">;
+def : Later<Sharding, [Hierarchical],
+            "parts would be summed level by level; ranks beside sharding_degree sum parts already">;
 def : Composes<Hierarchical, [SyncBatchNorm], "train_hierarchical_sync_batch_norm">;
 def : Composes<Hierarchical, [LocalSgd], "local_sgd_hierarchical">;
 def : Conflicts<LocalSgd, [SyncBatchNorm],

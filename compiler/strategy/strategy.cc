@@ -46,6 +46,12 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return s.use_hierarchical_allreduce && !s.fuse_all_reduce_ops; },
        "use_hierarchical_allreduce and fuse_all_reduce_ops=false: three operations per gradient "
        "instead of one would be slower than none of both; keep buckets on"},
+      {{"trainers", "sharding_degree"},
+       [](const Strategy& s) {
+         return s.sharding && s.sharding_degree > 0 && s.trainers % s.sharding_degree != 0;
+       },
+       "trainers and sharding_degree: as many ranks as a parameter is cut over, or a multiple of "
+       "that, make up all trainers"},
       {{"collective_mode", "scale_strategy"},
        [](const Strategy& s) {
          return s.mode == "collective" && s.collective_mode == "local_sgd" &&

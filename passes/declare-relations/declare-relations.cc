@@ -51,7 +51,7 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
       verify::AxisSet along = axesOf(job, differences.axes()) &= ending.along;
       pd::SetOp set = ending.set;
       const mlir::StringAttr name = set.getVarAttr().getAttr();
-      if (mlir::Operation* var = symbols.lookup(name)) leaveOutPartial(along, var, differences);
+      if (mlir::Operation* var = symbols.lookup(name)) leaveOutDeclared(along, var, differences);
       if (along.none()) continue;
       mlir::Operation* definition = set.getValue().getDefiningOp();
       mlir::Operation* writer = definition ? definition : set.getOperation();
@@ -75,12 +75,12 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
     return mlir::success();
   }
 
-  // A variable of which every rank has a term is declared so by the pass that made it.
-  static void leaveOutPartial(verify::AxisSet& along, mlir::Operation* var,
-                              const verify::Differences& differences) {
+  // A variable of which every rank has a term, or a part, is declared so by the pass that made it.
+  static void leaveOutDeclared(verify::AxisSet& along, mlir::Operation* var,
+                               const verify::Differences& differences) {
     auto now = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
     for (dist::AxisRelAttr one : now ? now.getAxes() : llvm::ArrayRef<dist::AxisRelAttr>())
-      if (one.getState() == dist::StateKind::Partial)
+      if (one.getState() == dist::StateKind::Partial || one.getState() == dist::StateKind::Split)
         if (int axis = differences.axes().indexOf(one.getAxis().getValue()); axis >= 0)
           along.reset(axis);
   }

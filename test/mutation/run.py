@@ -53,6 +53,9 @@ OPTIONS = {
     "lamb": ["--trainers", "2", "--lamb"],
     "lars": ["--trainers", "2", "--lars"],
     "merged": ["--trainers", "2", "--gradient-merge", "--gradient-merge-k-steps", "2"],
+    "sharding": ["--trainers", "2", "--sharding"],
+    "replicas": ["--trainers", "4", "--sharding", "--sharding-degree", "2"],
+    "stage3": ["--trainers", "2", "--sharding", "--sharding-stage", "3"],
     "pserver": ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
     + ["--min-block-size", "8", "--allow-small-blocks"],
 }

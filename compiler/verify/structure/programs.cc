@@ -252,6 +252,28 @@ mlir::Type localTypeOf(mlir::Type whole, pd::VarOp var) {
   return mlir::RankedTensorType::get(dims, tensor.getElementType());
 }
 
+// Equal parts are of as many elements as the whole has: a rank's own part does not tell, the pad
+// makes up for a few.
+std::optional<std::string> otherExtent(pd::VarOp var, mlir::Type whole) {
+  auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+  auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(whole);
+  if (!relation || !tensor) return std::nullopt;
+  for (dist::AxisRelAttr one : relation.getAxes()) {
+    const dist::LayoutAttr layout = one.getLayout();
+    const int64_t dim = one.getDim();
+    if (one.getState() != dist::StateKind::Split || !layout ||
+        layout.getKind() != dist::LayoutKind::Even || dim >= tensor.getRank())
+      continue;
+    const int64_t extent = dim != dist::kFlat        ? tensor.getDimSize(dim)
+                           : tensor.hasStaticShape() ? tensor.getNumElements()
+                                                     : mlir::ShapedType::kDynamic;
+    if (!mlir::ShapedType::isDynamic(extent) && extent != layout.getExtent())
+      return "its parts are those of " + std::to_string(layout.getExtent()) + " elements, and " +
+             std::to_string(extent) + " are there";
+  }
+  return std::nullopt;
+}
+
 void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   llvm::DenseMap<mlir::StringAttr, pd::VarOp> originals;
   for (auto var : reference->getRegion(0).getOps<pd::VarOp>())
@@ -264,6 +286,7 @@ void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
     if (original && !different && var.getType() != localTypeOf(original.getType(), var))
       different = attributeDifference("type", mlir::TypeAttr::get(var.getType()),
                                       mlir::TypeAttr::get(localTypeOf(original.getType(), var)));
+    if (original && !different) different = otherExtent(var, original.getType());
     if (!original && var->hasAttr(pd::kPartsAttr))
       different = "pd.parts is given, and there is none there";
     if (different)

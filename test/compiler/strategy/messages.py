@@ -238,6 +238,33 @@ CHECKS = [
         ],
     ),
     (
+        "parts of a number of ranks that does not divide theirs",
+        "sharding: true sharding_configs { sharding_degree: 4 }",
+        ["--trainers", "6"],
+        1,
+        ["error: trainers and sharding_degree: as many ranks as a parameter is cut over"],
+    ),
+    (
+        "parts and levels",
+        "sharding: true use_hierarchical_allreduce: true hierarchical_allreduce_inter_nranks: 2",
+        ["--trainers", "4"],
+        1,
+        [
+            "error: sharding and use_hierarchical_allreduce: together they are not there yet: parts "
+            "would be summed level by level",
+        ],
+    ),
+    (
+        "what sharding has not",
+        "sharding: true sharding_configs { stage: 3 optimize_offload: true mp_degree: 2 }",
+        ["--trainers", "4"],
+        1,
+        [
+            "error: sharding_configs.optimize_offload: asks for state that lies on the host",
+            "error: sharding_configs.mp_degree: asks for layers cut over ranks",
+        ],
+    ),
+    (
         "tables",
         "downpour_table_param { shard_num: 1 }",
         [],

@@ -32,8 +32,8 @@ std::vector<Axis> axesOf(const Strategy& s) {
   return {{"inter", std::to_string(s.trainers / inner)}, {"intra", std::to_string(inner)}};
 }
 
-// Micro-batches are ranks like others, as far as what is summed over them goes, until pipeline makes
-// an axis of time of them.
+// Micro-batches are ranks like others, as far as what is summed over them goes, until pipeline
+// makes an axis of time of them.
 const char kMicro[] = "micro", kStages[] = "pp";
 std::vector<Axis> meshOf(const Strategy& s) {
   std::vector<Axis> mesh = axesOf(s);
@@ -106,8 +106,7 @@ std::string optionsOf(const Step& step, const Strategy& strategy) {
   if (step.told == Told::Stages || step.told == Told::Assigned)
     text += std::string(" axes=") + kStages;
   if (step.told == Told::Stages) text += std::string(" micro=") + kMicro;
-  if (step.told == Told::Assigned)
-    text += strategy.stages ? " by=cost" : " by=annotations";
+  if (step.told == Told::Assigned) text += strategy.stages ? " by=cost" : " by=annotations";
   if (servers) text += " servers=" + std::to_string(serverCount(strategy));
   if (step.told == Told::Serving) text += " serve=" + serveMode(strategy);
   // Trainers of servers do not speak to each other.

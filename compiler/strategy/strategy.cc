@@ -65,11 +65,10 @@ const std::vector<Rule>& rules() {
        },
        "trainers and stages: pipelines of that many stages each make up all trainers; give "
        "--trainers a multiple of --stages"},
-      {{"schedule_mode", "virtual_stages"},
-       [](const Strategy& s) {
-         return s.pipeline && s.schedule_mode == "ZB-H1" && s.virtual_stages > 1;
-       },
-       "schedule_mode ZB-H1 and virtual_stages: that schedule has one part per stage; use 1F1B"},
+      {{"schedule_mode"},
+       [](const Strategy& s) { return s.pipeline && s.schedule_mode == "ZB-H1"; },
+       "schedule_mode ZB-H1: gradients of weights and of activations are results of one op of the "
+       "program, and are not taken apart into tasks yet; use 1F1B"},
       {{"accumulate_steps", "virtual_stages"},
        [](const Strategy& s) {
          return s.pipeline && s.schedule_mode == "1F1B" && s.virtual_stages > 1 && s.stages > 1 &&

@@ -85,8 +85,8 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
     }
     if (static_cast<int64_t>(known.size()) != parts_)
       return job.main.emitError("op_device names ")
-             << known.size() << " devices, and there are " << parts_ << " parts ("
-             << job.ranks << " stages of " << virtual_stages.getValue()
+             << known.size() << " devices, and there are " << parts_ << " parts (" << job.ranks
+             << " stages of " << virtual_stages.getValue()
              << "): annotate as many, or have stages chosen by cost (--stages N)";
     // Consecutive numbers, whatever the devices are called.
     for (mlir::Operation* op : ops_)
@@ -130,8 +130,8 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
     const std::vector<size_t> sizes = cutEvenly(weighed, static_cast<size_t>(parts_));
     if (sizes.empty())
       return job.main.emitError("has ")
-             << forward.size() << " ops in its forward part that can be cut, too few for "
-             << parts_ << " parts: ask for fewer stages";
+             << forward.size() << " ops in its forward part that can be cut, too few for " << parts_
+             << " parts: ask for fewer stages";
     size_t next = 0;
     for (auto [part, size] : llvm::enumerate(sizes))
       for (size_t k = 0; k < size; ++k) part_[forward[next++]] = static_cast<int64_t>(part);
@@ -146,8 +146,7 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
   void completeForward() {
     for (mlir::Operation* op : ops_) {
       if (isBackward(op) || part_[op] != kOpen) continue;
-      for (mlir::Value operand : operandsOf(op))
-        part_[op] = std::max(part_[op], partOf(operand));
+      for (mlir::Value operand : operandsOf(op)) part_[op] = std::max(part_[op], partOf(operand));
     }
     for (mlir::Operation* op : llvm::reverse(ops_)) {
       if (isBackward(op) || part_[op] != kOpen) continue;
@@ -185,13 +184,13 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
         const int64_t from = partOf(operand);
         if (from == kOpen) continue;
         if (isBackward(operand.getDefiningOp())) part = std::min(part, from);
-        else latest = std::max(latest, from);
+        else latest = std::max(latest, *placesOf(operand).rbegin());
       }
       if (part == parts_) part = latest == kOpen ? parts_ - 1 : latest;
       for (mlir::Value operand : operandsOf(op)) {
         mlir::Operation* maker = operand.getDefiningOp();
-        const bool read = maker && (llvm::isa<pd::GetOp>(maker) ||
-                                    (part_.contains(maker) && !isBackward(maker)));
+        const bool read =
+            maker && (llvm::isa<pd::GetOp>(maker) || (part_.contains(maker) && !isBackward(maker)));
         if (!read) continue;
         const std::set<int64_t> places = placesOf(operand);
         auto after = places.upper_bound(part);

@@ -74,8 +74,7 @@ double operationsOf(pd::OpView op) {
 
 double bytesOnWire(mlir::Type type) {
   const mlir::RankedTensorType tensor = pd::tensorOf(type);
-  const std::optional<DType> dtype =
-      tensor ? pd::dtypeOf(tensor.getElementType()) : std::nullopt;
+  const std::optional<DType> dtype = tensor ? pd::dtypeOf(tensor.getElementType()) : std::nullopt;
   return dtype ? elementsOf(type) * static_cast<double>(SizeOf(*dtype)) : 0;
 }
 
@@ -95,7 +94,8 @@ std::vector<size_t> cutEvenly(const std::vector<Weighed>& ops, size_t parts) {
   std::vector<double> upTo(ops.size() + 1, 0);
   for (size_t i = 0; i < ops.size(); ++i) upTo[i + 1] = upTo[i] + kWithBackward * ops[i].cost;
   const auto crossing = [&](size_t place) {
-    return places[place] + 1 == ops.size() ? 0 : 2 * kOperationsPerByte * ops[places[place]].crossing;
+    return places[place] + 1 == ops.size() ? 0
+                                           : 2 * kOperationsPerByte * ops[places[place]].crossing;
   };
   const auto partCost = [&](size_t from, size_t to) {  // from: -1 is the beginning
     const bool first = from == places.size();

@@ -43,9 +43,9 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
   using ByElement = llvm::MapVector<mlir::Type, std::vector<pd::VarOp>>;
   using Key = std::pair<mlir::ArrayAttr, dist::SelAttr>;
 
-  // Dense variables that differ when start-up is over, by the axes along which they do and the ranks
-  // that have them, in the order of the role. A flat variable is held by its parts, which are among
-  // them.
+  // Dense variables that differ when start-up is over, by the axes along which they do and the
+  // ranks that have them, in the order of the role. A flat variable is held by its parts, which are
+  // among them.
   static llvm::MapVector<Key, ByElement> variables(JobOnAxes& job) {
     const verify::Differences differences = verify::Differences::ofStartup(job.role, job.startup);
     const verify::AxisSet own = axesOf(job, differences.axes());

@@ -77,7 +77,8 @@ class FormJob : public impl::FormJobBase<FormJob> {
       return 0;
     auto main = llvm::dyn_cast_or_null<pd::ProgramOp>(
         mlir::SymbolTable::lookupSymbolIn(getOperation(), "main"));
-    const int64_t devices = devicesOf(main), stages = devices / std::max<int64_t>(virtual_stages, 1);
+    const int64_t devices = devicesOf(main),
+                  stages = devices / std::max<int64_t>(virtual_stages, 1);
     if (stages < 2 || devices % virtual_stages)
       return main.emitError("op_device names ")
              << devices << " devices gpu:0, gpu:1 and so on, which make no stages"

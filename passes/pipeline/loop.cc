@@ -1,5 +1,7 @@
 #include "passes/pipeline/loop.h"
 
+#include <set>
+
 #include "dialects/dist/lookup.h"
 #include "passes/support/step.h"
 
@@ -47,6 +49,7 @@ class LoopBuilder {
   }
 
   void run() {
+    findUsers();
     buildFront();
     findMoves();
     markDraws();
@@ -63,6 +66,23 @@ class LoopBuilder {
 
   pd::ProgramOp main() { return target_.job.main; }
 
+  // An op of the program is run once by a rank (rung 1): what several tasks of a stage need stands
+  // between the tasks, what is needed outside of the loop in front of it.
+  void findUsers() {
+    for (mlir::Operation* op : llvm::reverse(old_)) {
+      std::set<TaskId> users;
+      if (plan_.loop.count(op)) users = {plan_.taskOf(op)};
+      else if (plan_.repeatable.contains(op)) users = users_[op];
+      else if (plan_.once.contains(op) || plan_.before.contains(op) || llvm::isa<pd::SetOp>(op))
+        users = {kOutside};
+      for (mlir::Value operand : operandsOf(op))
+        if (mlir::Operation* maker = operand.getDefiningOp();
+            maker && plan_.repeatable.contains(maker))
+          users_[maker].insert(users.begin(), users.end());
+    }
+  }
+  bool isOutside(mlir::Operation* op) { return users_[op].count(kOutside); }
+
   // In the order of the program, since variables are read and set here.
   void buildFront() {
     for (mlir::Operation* op : old_) {
@@ -74,9 +94,8 @@ class LoopBuilder {
       if (auto set = llvm::dyn_cast<pd::SetOp>(op);
           set && set.getValue().getDefiningOp() && inFront(set.getValue().getDefiningOp()))
         builder_.clone(*op, plain_);
-      if (!inFront(op)) continue;
-      for (mlir::Value operand : op->getOperands()) give(operand, builder_, plain_);
-      cloned(builder_, op, plain_);
+      if (inFront(op) || (plan_.repeatable.contains(op) && isOutside(op)))
+        cloned(builder_, op, plain_);
     }
   }
 
@@ -134,6 +153,13 @@ class LoopBuilder {
     }
   }
 
+  // A sum is called as its terms are; a variable's name is that of what is set to it.
+  std::string nameOf(mlir::Value term) {
+    const llvm::StringRef name = pd::nameOf(term);
+    const bool variable = mlir::SymbolTable::lookupSymbolIn(target_.job.role, name);
+    return name.str() + (variable ? "@MICRO" : "");
+  }
+
   // Zeros on each stage, in the order of `sums`.
   llvm::SmallVector<mlir::Value> beginnings() {
     llvm::SmallVector<mlir::Value> inits(plan_.sums.size());
@@ -151,8 +177,8 @@ class LoopBuilder {
       llvm::SmallVector<mlir::Value> zeros;
       for (unsigned index : own) {
         mlir::Value term = plan_.sums[index].term;
-        zeros.push_back(target_.zeros(inside, main().getLoc(), term.getType(), pd::nameOf(term),
-                                      pd::kBackward));
+        zeros.push_back(
+            target_.zeros(inside, main().getLoc(), term.getType(), nameOf(term), pd::kBackward));
       }
       dist::YieldOp::create(inside, main().getLoc(), zeros);
       for (auto [index, value] : llvm::zip(own, on.getResults())) inits[index] = value;
@@ -173,6 +199,14 @@ class LoopBuilder {
     for (auto input : main().getBodyBlock()->getOps<pd::InputOp>())
       if (isCut(input, target_))
         feeds_.map(input.getValue(), body.clone(*input.getOperation())->getResult(0));
+    for (mlir::Operation* op : old_)
+      if (plan_.repeatable.contains(op) && users_[op].size() > 1 && !isOutside(op)) {
+        mlir::IRMapping values(feeds_);
+        for (mlir::Value operand : op->getOperands()) give(operand, body, values);
+        mlir::Operation* copy = cloned(body, op, values);
+        for (auto [old, now] : llvm::zip(op->getResults(), copy->getResults()))
+          feeds_.map(old, now);
+      }
     running_.assign(block.args_begin(), block.args_end());
     for (size_t id = 0; id < tasks_.size(); ++id) buildTask(static_cast<TaskId>(id), body);
     dist::YieldOp::create(body, loc, running_);
@@ -208,11 +242,10 @@ class LoopBuilder {
       mlir::Value term = plan_.sums[index].term,
                   before = on.getBody().getArgument(task.takes.size() + i);
       const int role = plan_.isBackward(id) ? pd::kBackward : pd::kForward;
-      yielded.push_back(
-          target_.declarations
-              .create(inside, loc, "sum", {{"X", {before, values.lookup(term)}}},
-                      {{"Out", {{pd::nameOf(term).str(), term.getType()}}}}, {}, role)
-              .output("Out"));
+      yielded.push_back(target_.declarations
+                            .create(inside, loc, "sum", {{"X", {before, values.lookup(term)}}},
+                                    {{"Out", {{nameOf(term), term.getType()}}}}, {}, role)
+                            .output("Out"));
     }
     dist::YieldOp::create(inside, loc, yielded);
     for (auto [i, value] : llvm::enumerate(task.gives)) send(id, value, on.getResult(i), body);
@@ -258,13 +291,16 @@ class LoopBuilder {
     }
   }
 
+  static constexpr TaskId kOutside = -1;
+
   Target& target_;
   Plan& plan_;
   mlir::OpBuilder& builder_;
   mlir::IRMapping &plain_, feeds_;
-  std::vector<mlir::Operation*> old_;  // the program as it was
-  std::vector<TaskOf> tasks_;          // by TaskId
-  std::vector<mlir::Value> running_;  // the sums so far
+  llvm::DenseMap<mlir::Operation*, std::set<TaskId>> users_;         // of what is repeatable
+  std::vector<mlir::Operation*> old_;                                // the program as it was
+  std::vector<TaskOf> tasks_;                                        // by TaskId
+  std::vector<mlir::Value> running_;                                 // the sums so far
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> at_;  // by stage
 };
 

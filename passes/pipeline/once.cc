@@ -39,9 +39,8 @@ class OncePlanner {
         if (auto get = operand.getDefiningOp<pd::GetOp>())
           note(get.getVarAttr().getAttr(), plan_.stageOf(task));
       for (mlir::Region& region : op->getRegions())
-        region.walk([&, id = task](pd::GetOp get) {
-          note(get.getVarAttr().getAttr(), plan_.stageOf(id));
-        });
+        region.walk(
+            [&, id = task](pd::GetOp get) { note(get.getVarAttr().getAttr(), plan_.stageOf(id)); });
     }
     llvm::DenseSet<mlir::StringAttr> set, everywhere;
     main().walk([&](pd::SetOp op) { set.insert(op.getVarAttr().getAttr()); });
@@ -138,6 +137,25 @@ class OncePlanner {
     return all = target_.all();
   }
 
+  static bool isNumber(const Node& node) {
+    if (node.kind == Node::Kind::Get || node.kind == Node::Kind::Set) return false;
+    mlir::Value value =
+        node.op && node.op->getNumResults() == 1 ? node.op->getResult(0) : node.value;
+    return value && isDense(value.getType()) &&
+           llvm::cast<mlir::RankedTensorType>(value.getType()).getNumElements() == 1;
+  }
+  bool hasTensors(const Node& node) {
+    return llvm::any_of(node.takes, [&](int taken) { return !isNumber(nodes()[taken]); });
+  }
+
+  // A sum of terms of several stages is on all of these, and can be on others.
+  void giveTerms(Node& node) {
+    node.able = target_.none();
+    for (int taken : node.takes)
+      if (!target_.isAll(ableOf(nodes()[taken]))) node.able |= ableOf(nodes()[taken]);
+    if (node.able.none()) node.able = target_.all();
+  }
+
   // Where the operands of every node are; true if a variable has fewer places now.
   bool findAble() {
     for (auto [i, node] : llvm::enumerate(nodes())) {
@@ -145,16 +163,26 @@ class OncePlanner {
         node.able = target_.only(plan_.stageOf(plan_.sums[plan_.sumOf.lookup(node.value)].task));
         continue;
       }
+      if (node.kind == Node::Kind::Join) {
+        giveTerms(node);
+        continue;
+      }
       node.able = target_.all();
-      if (node.kind == Node::Kind::Join) continue;
       for (mlir::StringAttr variable : node.reads)
         if (auto at = once_.variables.find(variable); at != once_.variables.end())
           node.able &= at->second;
+      // A number goes to where tensors are.
+      for (int taken : node.takes)
+        if (!isNumber(nodes()[taken])) node.able &= ableOf(nodes()[taken]);
+      for (int taken : node.takes)
+        if (isNumber(nodes()[taken]) && !isJoin(node) && hasTensors(node))
+          nodes()[taken].shared |= node.able.test(ableOf(nodes()[taken]));
       for (int taken : node.takes) node.able &= ableOf(nodes()[taken]);
       if (node.able.any()) continue;
       node.able = target_.all();
       if (isJoin(node)) {
         node.kind = Node::Kind::Join;
+        giveTerms(node);
         continue;
       }
       if (!node.reads.empty() && node.kind != Node::Kind::Get) {

@@ -15,7 +15,7 @@ struct Node {
   std::vector<int> takes = {};    // nodes of its operands
   std::vector<int> users = {};
   std::vector<mlir::StringAttr> reads = {}, writes = {};  // variables
-  Stages able = {}, place = {};  // where its operands are; where it runs
+  Stages able = {}, place = {};                           // where its operands are; where it runs
   bool shared = false;  // what it gives is broadcast to all stages
   int turn = 0;
   bool dropped = false;  // nobody needs it

@@ -141,9 +141,9 @@ class OnceBuilder {
         operands.push_back(values_.lookup(value));
         types.push_back(value.getType());
       }
-      auto op = dist::BroadcastOp::create(builder_, loc(), types, operands,
-                                          target_.among(target_.all()),
-                                          target_.selector(target_.only(key.first)));
+      auto op =
+          dist::BroadcastOp::create(builder_, loc(), types, operands, target_.among(target_.all()),
+                                    target_.selector(target_.only(key.first)));
       for (auto [value, result] : llvm::zip(old, op.getResults())) values_[value] = result;
     }
   }
@@ -159,8 +159,7 @@ class OnceBuilder {
       const bool held = !taken || taken->shared || !node.place.test(taken->place);
       terms[static_cast<unsigned>(held ? node.place.find_first() : taken->place.find_first())]
           .push_back(behind);
-      if (held && taken && !everywhere &&
-          llvm::isa<dist::AtType>(values_.lookup(behind).getType()))
+      if (held && taken && !everywhere && llvm::isa<dist::AtType>(values_.lookup(behind).getType()))
         whole.insert(behind);
     }
     dist::OnOp on;

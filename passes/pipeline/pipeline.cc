@@ -49,8 +49,8 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
     if (target.chunks < 1)
       return getOperation().emitError("pipeline: virtual_stages is ")
              << target.chunks << "; a stage has at least one part";
-    if (job->mesh.getAxes().size() && job->mesh.getAxes()[job->mesh.getAxes().size() - 1] !=
-                                          mlir::Attribute(target.micro))
+    if (job->mesh.getAxes().size() &&
+        job->mesh.getAxes()[job->mesh.getAxes().size() - 1] != mlir::Attribute(target.micro))
       return getOperation().emitError("pipeline: axis '")
              << micro.getValue() << "' is not the last one of the mesh";
     return mlir::success();
@@ -102,8 +102,7 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
                      const llvm::MapVector<mlir::StringAttr, pipeline::Stages>& variables) {
     for (auto var : dist::RoleOp(target.job.role).getBody().front().getOps<pd::VarOp>()) {
       auto at = variables.find(var.getSymNameAttr());
-      dist::SelAttr where =
-          at == variables.end() ? dist::SelAttr() : target.selector(at->second);
+      dist::SelAttr where = at == variables.end() ? dist::SelAttr() : target.selector(at->second);
       if (!where) continue;
       var->setAttr(dist::kAtAttr, where);
       llvm::SmallVector<dist::AxisRelAttr> axes;

@@ -29,11 +29,6 @@ mlir::Value termBehind(mlir::Value value, const Target& target) {
 
 namespace {
 
-bool isFeed(mlir::Operation* op) {
-  return llvm::isa<pd::InputOp>(op) ||
-         (pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == "feed");
-}
-
 class Planner {
  public:
   explicit Planner(const Target& target)
@@ -43,8 +38,7 @@ class Planner {
     plan_.target = &target_;
     plan_.parts = target_.stages * target_.chunks;
     if (mlir::failed(classify()) || mlir::failed(moveInFront()) || mlir::failed(findSums()) ||
-        mlir::failed(checkSets()) || mlir::failed(checkDirections()) ||
-        mlir::failed(checkTasks()))
+        mlir::failed(checkSets()) || mlir::failed(checkDirections()) || mlir::failed(checkTasks()))
       return mlir::failure();
     addNumbers();
     return std::move(plan_);
@@ -58,7 +52,12 @@ class Planner {
         plan_.repeatable.insert(&op);
         continue;
       }
-      if (!pd::OpView::isFrameworkOp(&op) || isFeed(&op)) continue;
+      if (!pd::OpView::isFrameworkOp(&op)) continue;
+      if (const llvm::StringRef type = pd::OpView(&op).type(); type == "feed" || type == "fetch")
+        return op.emitError()
+               << type
+               << ": feeds and fetches of a pipeline are named when it runs; save the "
+                  "program without these ops";
       if (runsOnce(&op)) {
         plan_.once.insert(&op);
         continue;
@@ -80,7 +79,7 @@ class Planner {
     llvm::DenseSet<mlir::Operation*> fed;
     for (mlir::Operation& op : body_) {
       const pd::OpSpec* spec = pd::OpView::isFrameworkOp(&op) ? pd::OpView(&op).spec() : nullptr;
-      const bool own = isFeed(&op) || llvm::isa<dist::AllReduceOp>(op) ||
+      const bool own = llvm::isa<pd::InputOp>(op) || llvm::isa<dist::AllReduceOp>(op) ||
                        (pd::OpView::isFrameworkOp(&op) && (!spec || spec->effects != pd::kPure)) ||
                        op.getNumRegions();
       if (own || llvm::any_of(operandsOf(&op), [&](mlir::Value value) {
@@ -105,6 +104,7 @@ class Planner {
       if (plan_.once.contains(maker)) setters[set.getVarAttr().getAttr()].push_back(maker);
       if (plan_.maker(set.getValue()) && !fed.contains(maker)) needed.push_back(maker);
     }
+    moveBehind(fed);
     while (!needed.empty()) {
       mlir::Operation* op = needed.back();
       needed.pop_back();
@@ -122,6 +122,23 @@ class Planner {
           needed.push_back(maker);
     }
     return checkOrder();
+  }
+
+  // What the update reads of the forward part and no feed is in (a decay of parameters) runs with
+  // the update, unless the loop reads it as well.
+  void moveBehind(const llvm::DenseSet<mlir::Operation*>& fed) {
+    for (mlir::Operation& op : llvm::reverse(body_)) {
+      if (!plan_.loop.count(&op) || fed.contains(&op) || op.getNumRegions()) continue;
+      bool once = false, loop = false;
+      for (mlir::Operation* user : op.getUsers()) {
+        user = inBlock(&body_, user);
+        once |= plan_.once.contains(user);
+        loop |= plan_.loop.count(user) != 0;
+      }
+      if (!once || loop) continue;
+      plan_.loop.erase(&op);
+      plan_.once.insert(&op);
+    }
   }
 
   // A variable that is set in front of the loop has its new value in the loop and behind it.
@@ -301,11 +318,11 @@ class Planner {
     const verify::Reading& reading = relation.reading();
     const verify::State& state = reading.states[micro];
     if (target_.micros == 1) return 1.0;
-    if (state.isReplicated() || state.isParts()) return mean;
+    if (state.isReplicated()) return mean;
     if (!state.isPartial() || state.reduce != dist::Reduce::Sum || reading.scale.isLost())
       return std::nullopt;
-    const bool divided = reading.scale.denominator() == 1 &&
-                         reading.scale.numerator() % target_.micros == 0;
+    const bool divided =
+        reading.scale.denominator() == 1 && reading.scale.numerator() % target_.micros == 0;
     return divided ? mean : 1.0;
   }
 

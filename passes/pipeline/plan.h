@@ -12,16 +12,16 @@ using TaskId = int;
 
 // A value of the loop that is added up over the micro-batches.
 struct Sum {
-  mlir::Value term;    // in the program as it was
+  mlir::Value term;  // in the program as it was
   TaskId task = 0;
-  double factor = 1;   // of the sum
-  mlir::Value total;   // behind the loop, located at the stage; set by the loop
+  double factor = 1;  // of the sum
+  mlir::Value total;  // behind the loop, located at the stage; set by the loop
 };
 
 struct Plan {
   const Target* target = nullptr;
   int64_t parts = 1;
-  llvm::MapVector<mlir::Operation*, TaskId> loop;  // in program order
+  llvm::MapVector<mlir::Operation*, TaskId> loop;              // in program order
   llvm::SetVector<mlir::Operation*> repeatable, before, once;  // once: behind the loop
   std::vector<Sum> sums;
   llvm::DenseMap<mlir::Value, unsigned> sumOf;  // by the term
@@ -44,7 +44,8 @@ struct Plan {
 // Reports and fails where the step cannot run so.
 mlir::FailureOr<Plan> makePlan(const Target& target);
 
-// The communicator of a sum over micro-batches, or other replicas, that reduce-gradients has put in.
+// The communicator of a sum over micro-batches, or other replicas, that reduce-gradients has put
+// in.
 bool sumsMicroBatches(dist::AllReduceOp op, const Target& target);
 
 // What a sum over micro-batches is a sum of, and where it is no sum over anything else, the sum

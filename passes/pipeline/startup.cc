@@ -100,9 +100,9 @@ class Startup {
             llvm::isa<dist::AtType>(values_.lookup(operand).getType()) && inputs.insert(operand))
           arguments.push_back(values_.lookup(operand));
       for (mlir::Value result : op->getResults())
-        if (llvm::any_of(result.getUsers(), [&](mlir::Operation* user) {
-              return !own.contains(inBlock(&body_, user));
-            }) &&
+        if (llvm::any_of(
+                result.getUsers(),
+                [&](mlir::Operation* user) { return !own.contains(inBlock(&body_, user)); }) &&
             outputs.insert(result))
           types.push_back(result.getType());
     }
@@ -140,8 +140,7 @@ class Startup {
         dist::OnOp on = target_.guard(builder, loc, place, {}, {});
         inside = mlir::OpBuilder::atBlockEnd(&on.getBody().front());
       }
-      mlir::Value own =
-          pd::GetOp::create(inside, loc, set.getValue().getType(), set.getVarAttr());
+      mlir::Value own = pd::GetOp::create(inside, loc, set.getValue().getType(), set.getVarAttr());
       auto one = dist::BroadcastOp::create(inside, loc, own.getType(), own, target_.among(place),
                                            target_.selector(target_.only(place.find_first())));
       pd::SetOp::create(inside, loc, set.getVarAttr(), one.getResult(0));

@@ -109,11 +109,13 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
     return good;
   }
 
-  // The forward part in program order, cut where it is best.
+  // The forward part in program order, cut where it is best. What follows from parameters alone goes
+  // to where it is used.
   mlir::LogicalResult cut(JobOnAxes& job) {
+    const llvm::DenseSet<mlir::Operation*> batch = opsOfTheBatch(job.main);
     std::vector<mlir::Operation*> forward;
     for (mlir::Operation* op : ops_)
-      if (!isBackward(op)) forward.push_back(op);
+      if (!isBackward(op) && batch.contains(op)) forward.push_back(op);
     llvm::DenseMap<mlir::Operation*, size_t> at;
     for (auto [i, op] : llvm::enumerate(forward)) at[op] = i;
     std::vector<Weighed> weighed(forward.size());

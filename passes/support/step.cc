@@ -57,4 +57,17 @@ llvm::DenseSet<mlir::Operation*> repeatableOps(pd::ProgramOp main) {
   return repeatable;
 }
 
+llvm::DenseSet<mlir::Operation*> opsOfTheBatch(pd::ProgramOp main) {
+  llvm::DenseSet<mlir::Operation*> ops;
+  for (mlir::Operation& op : *main.getBodyBlock()) {
+    const pd::OpSpec* spec = pd::OpView::isFrameworkOp(&op) ? pd::OpView(&op).spec() : nullptr;
+    const bool own = llvm::isa<pd::InputOp>(op) || (spec && (spec->effects & pd::kRandom));
+    if (own || llvm::any_of(operandsOf(&op), [&](mlir::Value value) {
+          return value.getDefiningOp() && ops.contains(value.getDefiningOp());
+        }))
+      ops.insert(&op);
+  }
+  return ops;
+}
+
 }  // namespace dtranspile::passes

@@ -25,4 +25,7 @@ llvm::SmallVector<mlir::Value> operandsOf(mlir::Operation* op);
 // nothing, and are computed from constants and, in the forward part, from feeds.
 llvm::DenseSet<mlir::Operation*> repeatableOps(pd::ProgramOp main);
 
+// Feeds, draws, and what is computed from them: not what follows from variables alone.
+llvm::DenseSet<mlir::Operation*> opsOfTheBatch(pd::ProgramOp main);
+
 }  // namespace dtranspile::passes

@@ -5,7 +5,7 @@
 
 // AXES: error: assign-stages: give axes one axis, that of the stages
 // BY: error: assign-stages: by is 'luck'; it is annotations or cost
-// COST: error: {{.*}}has 1 ops in its forward part that can be cut, too few for 2 parts: ask for fewer stages
+// COST: error: {{.*}}has 0 ops in its forward part that can be cut, too few for 2 parts: ask for fewer stages
 
 pd.var @w : tensor<2xf32> {parameter}
 pd.program @main {

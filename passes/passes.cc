@@ -1,6 +1,7 @@
 // The list of passes: an include and a line for each.
 #include "passes/passes.h"
 
+#include "passes/assign-stages/pass.h"
 #include "passes/broadcast-startup/pass.h"
 #include "passes/bucket/pass.h"
 #include "passes/check-source/pass.h"
@@ -14,6 +15,7 @@
 #include "passes/lamb/pass.h"
 #include "passes/lars/pass.h"
 #include "passes/local-sgd/pass.h"
+#include "passes/pipeline/pass.h"
 #include "passes/ps-place/pass.h"
 #include "passes/ps-split/pass.h"
 #include "passes/ps-startup/pass.h"
@@ -28,6 +30,7 @@
 namespace dtranspile::passes {
 
 void registerAll() {
+  registerAssignStages();
   registerBroadcastStartup();
   registerBucket();
   registerCheckSource();
@@ -40,6 +43,7 @@ void registerAll() {
   registerKeepSource();
   registerLamb();
   registerLars();
+  registerPipeline();
   registerPsPlace();
   registerPsSplit();
   registerPsStartup();

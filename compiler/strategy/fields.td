@@ -222,6 +222,43 @@ def min_shard : Int<0> {
   let passes = ["sharding"];
   let meaning = "parameters of fewer elements stay whole";
 }
+// Stages of layers on different ranks (docs/passes/pipeline.md).
+def pipeline : Bool<false> {
+  let versions = "2.x";
+  let relevant = "mode!=pserver";
+  let meaning = "stages of layers on different ranks, and micro-batches that go through them";
+}
+def stages : Int<0> {
+  let range = [0, 1048576];
+  let relevant = "pipeline=true";
+  let meaning = "stages, chosen by what ops cost; 0: those that op_device names";
+}
+def virtual_stages : Int<1> {
+  let range = [1, 1024];
+  let relevant = "pipeline=true";
+  let passes = ["form-job", "assign-stages", "pipeline"];
+  let meaning = "parts of the model per stage: 1F1B is interleaved with more than one";
+}
+def accumulate_steps : Int<1> {
+  let versions = "2.x";
+  let range = [1, 1048576];
+  let relevant = "pipeline=true";
+  let meaning = "micro-batches of a batch";
+}
+def micro_batch_size : Int<1> {
+  let versions = "2.x";
+  let range = [1, 0x7fffffff];
+  let relevant = "pipeline=true";
+  let meaning = "kept for files that say it: a micro-batch is the fed batch divided by "
+                "accumulate_steps and replicas";
+}
+def schedule_mode : Word<"1F1B"> {
+  let versions = "2.x";
+  let words = ["F-then-B", "1F1B", "ZB-H1"];
+  let relevant = "pipeline=true";
+  let passes = ["pipeline"];
+  let meaning = "the order in which a stage runs its tasks";
+}
 def batch_dims : Words {
   let flag = "batch-dim";
   let passes = ["cut-batch"];

@@ -91,7 +91,7 @@ def DistributedStrategy : Message {
     Is<gradient_merge, 6, "bool", "false">,
     Is<lars, 7, "bool", "false">,
     Is<lamb, 8, "bool", "false">,
-    Asks<9, "bool", "pipeline", "false", "stages of layers on different ranks">,
+    Is<pipeline, 9, "bool", "false">,
     Hint<10, "bool", "elastic", "false", "the framework does not read it either">,
     Asks<11, "bool", "auto", "false", "strategies that the tool chooses by itself">,
     Told<12, "bool", "a_sync", "true",
@@ -235,9 +235,9 @@ def LambConfig : Message {
 }
 def PipelineConfig : Message {
   let entries = [
-    Part<1, "int32", "micro_batch_size", "1">,
-    Part<2, "int32", "accumulate_steps", "1">,
-    Part<3, "string", "schedule_mode", "1F1B">,
+    Is<micro_batch_size, 1, "int32", "1">,
+    Is<accumulate_steps, 2, "int32", "1">,
+    Is<schedule_mode, 3, "string", "1F1B">,
     Hint<4, "bool", "p2p_cache_shape", "true", dygraph>,
     Hint<5, "bool", "enable_partial_send_recv", "true", dygraph>,
   ];

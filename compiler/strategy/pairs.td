@@ -23,7 +23,7 @@ def Asp : Feature<"asp", "two of four weights are zero">;
 def GradientMerge : Feature<"gradient_merge", "gradients merged over steps"> {
   let on = "gradient_merge=true";
 }
-def Pipeline : Feature<"pipeline", "stages on different ranks">;
+def Pipeline : Feature<"pipeline", "stages on different ranks"> { let on = "pipeline=true"; }
 def TensorParallel : Feature<"tensor_parallel", "layers cut over ranks">;
 def Sharding : Feature<"sharding", "parameters and state cut over ranks"> { let on = "sharding=true"; }
 def Served : Feature<"mode pserver", "parameters lie on servers"> { let on = "mode=pserver"; }
@@ -131,6 +131,25 @@ def : Composes<Sharding, [GradientMerge], "sharding_merge">;
 def : Composes<Sharding, [SyncBatchNorm], "sharding_sync_batch_norm">;
 def : Later<Sharding, [Hierarchical],
             "parts would be summed level by level; ranks beside sharding_degree sum parts already">;
+def : Composes<Lars, [Pipeline], "pipeline_lars">;
+def : Composes<Lamb, [Pipeline], "pipeline_lamb">;
+def : Later<Pipeline, [Amp],
+            "the flag of infinite gradients would have to be joined over the stages">;
+def : Later<Pipeline, [Recompute], "what is computed again would have to stay in its stage's task">;
+def : Later<Pipeline, [Asp], "masks would have to lie on the stages of their parameters">;
+def : Later<Pipeline, [GradientMerge],
+            "the branch of the k-th step would have to be cut over the stages; take accumulate_steps "
+            "k times as large">;
+def : Later<Pipeline, [TensorParallel, Sharding],
+            "their sums stand in the forward part, which becomes tasks of stages">;
+def : Later<Pipeline, [LocalSgd, AdaptiveLocalSgd],
+            "each stage would have to average its own parameters">;
+def : Later<Pipeline, [Fp16AllReduce],
+            "gradients are added up over the micro-batches before they travel">;
+def : Later<Pipeline, [SyncBatchNorm],
+            "statistics would be those of a micro-batch on all replicas">;
+def : Later<Pipeline, [Hierarchical],
+            "sums of gradients stand in the parts of stages and are not taken apart into levels">;
 def : Composes<Hierarchical, [SyncBatchNorm], "train_hierarchical_sync_batch_norm">;
 def : Composes<Hierarchical, [LocalSgd], "local_sgd_hierarchical">;
 def : Conflicts<LocalSgd, [SyncBatchNorm],

@@ -63,6 +63,29 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return s.recompute && s.recompute_checkpoints.empty(); },
        "recompute and recompute_checkpoints: say what is kept, by names or patterns of values, or "
        "sqrt or auto alone"},
+      {{"pipeline", "stages"},
+       [](const Strategy& s) { return !s.pipeline && (s.stages || s.virtual_stages > 1); },
+       "stages, virtual_stages and pipeline: stages exist in a pipeline only; add --pipeline"},
+      {{"pipeline", "stages"},
+       [](const Strategy& s) { return s.pipeline && s.stages == 1; },
+       "pipeline and stages: one stage is no pipeline; ask for two or more, or turn pipeline off"},
+      {{"trainers", "stages"},
+       [](const Strategy& s) {
+         return s.pipeline && s.stages > 1 && (s.trainers < s.stages || s.trainers % s.stages);
+       },
+       "trainers and stages: pipelines of that many stages each make up all trainers; give "
+       "--trainers a multiple of --stages"},
+      {{"schedule_mode"},
+       [](const Strategy& s) { return s.pipeline && s.schedule_mode == "ZB-H1"; },
+       "schedule_mode ZB-H1: gradients of weights and of activations are results of one op of the "
+       "program, and are not taken apart into tasks yet; use 1F1B"},
+      {{"accumulate_steps", "virtual_stages"},
+       [](const Strategy& s) {
+         return s.pipeline && s.schedule_mode == "1F1B" && s.virtual_stages > 1 && s.stages > 1 &&
+                s.accumulate_steps % s.stages != 0;
+       },
+       "accumulate_steps and virtual_stages: interleaved parts take micro-batches in groups as "
+       "large as the pipeline; make accumulate_steps a multiple of stages"},
       {{"mode", "pservers"},
        [](const Strategy& s) { return isServed(s) && s.pservers.empty(); },
        "mode pserver and pservers: say where the servers are, --pservers HOST:PORT,…, or how many "

@@ -13,6 +13,7 @@
 #include "passes/lamb/pass.h"
 #include "passes/lars/pass.h"
 #include "passes/local-sgd/pass.h"
+#include "passes/ps-exchange/pass.h"
 #include "passes/ps-place/pass.h"
 #include "passes/ps-split/pass.h"
 #include "passes/ps-startup/pass.h"
@@ -36,6 +37,7 @@ void registerAll() {
   registerKeepSource();
   registerLamb();
   registerLars();
+  registerPsExchange();
   registerPsPlace();
   registerPsSplit();
   registerPsStartup();

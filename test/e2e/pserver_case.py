@@ -38,7 +38,7 @@ def flags_of(text):
         if field == "start":
             continue
         name, value = field.split("=")
-        flags += ["--" + name.replace("_", "-"), value]
+        flags += ["--" + name.replace("_", "-")] + ([] if value == "true" else [value])
     return flags, int(trainers) + int(servers)
 
 

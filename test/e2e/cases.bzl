@@ -125,7 +125,7 @@ PSERVER_GEO = {
     "fluid18/ema_mlp": [],
     "fluid18/fit_a_line": ["band"],
     "fluid18/lamb_mlp": [],
-    "fluid18/word2vec": ["rows"],
+    "fluid18/word2vec": ["rows=shared_embedding"],
     "fluid18/word2vec_distributed": [],
     # A rate per step from the command line: trainers know their steps.
     "static26/lenet": [],

@@ -2,9 +2,9 @@
 synchronous rounds, and parameters are the framework's; two trainers end, with losses that are numbers; with `band` they come to the loss of synchronous
 ones after the same number of samples, for several seeds.
 
-    pserver_mode_case.py TOOL_FOLDER CORPUS CASE +FIELD=VALUE... CONTRACT [band] [rows]
+    pserver_mode_case.py TOOL_FOLDER CORPUS CASE +FIELD=VALUE... CONTRACT [band] [rows=TABLE]
 
-rows: bytes of an exchange do not grow with the rows of a table, and follow what has changed.
+rows: bytes of exchanges follow the rows of TABLE that steps have changed.
 """
 
 import math
@@ -14,6 +14,7 @@ import tempfile
 
 import pserver_async_case
 from pserver_case import flags_of, programs_of, read_json
+from pserver_tables import larger
 from train_case import call, compare_losses, compare_parameters, fail, read_noise, scalar
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "jobs"))
@@ -75,11 +76,20 @@ class Case(pserver_async_case.Case):
                 if late[0] > BAND * late[1] + NOISE:
                     fail("seed %d: outside of the band: %s" % (seed, losses[0]))
 
-    def check_rows(self):
-        """An exchange of a table takes what steps have changed: less than the table, and less than whole pulls do."""
-        report = os.path.join(self.work, "report2x2s" + self.fields)
-        sent = sum(rank.get("bytes_sent", 0) for rank in read_json(report)["ranks"])
-        print("%s: %d bytes sent" % (self.case, sent))
+    def check_rows(self, table):
+        """With 50 times as many rows a trainer takes the table once, when it starts; exchanges take less than that together."""
+        programs, elements = larger(self.tool, self.folder, table, 50, self.work)
+        job, report = (os.path.join(self.work, "larger" + ending) for ending in (".job", ".json"))
+        call(self.tool, "transpile", *programs, "-o", job, *flags_of("2x2s" + self.fields)[0])
+        call(self.tool, "verify", job)
+        words = ["--feeds", os.path.join(self.folder, "feeds"), "--report", report]
+        call(self.tool, "run", job, *words, "--cache", os.path.join(self.work, "cache"))
+        for rank in read_json(report)["ranks"]:
+            if rank["role"] != "trainer":
+                continue
+            print("%s: a table of %d bytes, %d sent, %d received" % (self.case, 4 * elements, rank["bytes_sent"], rank["bytes_received"]))
+            if rank["bytes_sent"] > 4 * elements or rank["bytes_received"] > 2 * 4 * elements:
+                fail("%s: exchanges take whole tables" % self.case)
 
 
 def main(tools, corpus, name, fields, contract, *options):
@@ -88,8 +98,8 @@ def main(tools, corpus, name, fields, contract, *options):
         case.check()
         if "band" in options:
             case.check_band()
-        if "rows" in options:
-            case.check_rows()
+        for table in [option[5:] for option in options if option.startswith("rows=")]:
+            case.check_rows(table)
 
 
 if __name__ == "__main__":

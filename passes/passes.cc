@@ -16,6 +16,7 @@
 #include "passes/lars/pass.h"
 #include "passes/local-sgd/pass.h"
 #include "passes/pipeline/pass.h"
+#include "passes/ps-exchange/pass.h"
 #include "passes/ps-place/pass.h"
 #include "passes/ps-split/pass.h"
 #include "passes/ps-startup/pass.h"
@@ -44,6 +45,7 @@ void registerAll() {
   registerLamb();
   registerLars();
   registerPipeline();
+  registerPsExchange();
   registerPsPlace();
   registerPsSplit();
   registerPsStartup();

@@ -20,6 +20,8 @@ struct Axis {
 };
 
 bool isServed(const Strategy& s) { return s.mode == "pserver"; }
+bool isGeo(const Strategy& s) { return isServed(s) && serveMode(s) == "geo"; }
+bool isUpdatedByServers(const Strategy& s) { return isServed(s) && !isGeo(s); }
 bool isReplicated(const Strategy& s) { return !isServed(s); }
 
 // The axes of the trainers' mesh that are data-parallel.
@@ -77,8 +79,10 @@ const Step kSteps[] = {
     {"gradient-merge", Told::Nothing, mergesGradients, "gradient_merge"},
     {"form-job", Told::Mesh, always},
     {"cut-batch", Told::Data, always},
-    {"ps-place", Told::Servers, isServed, "mode"},
-    {"ps-split", Told::Serving, isServed, "mode"},
+    {"ps-place", Told::Servers, isUpdatedByServers, "mode"},
+    {"ps-split", Told::Serving, isUpdatedByServers, "mode"},
+    {"ps-place", Told::Serving, isGeo, "mode"},
+    {"ps-exchange", Told::Servers, isGeo, "geo_sgd_mode"},
     {"ps-startup", Told::Axes, isServed, "mode"},
     {"broadcast-startup", Told::Axes,
      [](const Strategy& s) { return isReplicated(s) && !s.pipeline; }},
@@ -103,7 +107,9 @@ const Step kSteps[] = {
     {"reduce-by-levels", Told::Axes,
      [](const Strategy& s) { return isReplicated(s) && s.use_hierarchical_allreduce; },
      "use_hierarchical_allreduce"},
-    {"declare-sites", Told::Nothing, always},
+    // Trainers of geo-SGD take the steps of one device on their shares: nothing is per share in
+    // them.
+    {"declare-sites", Told::Nothing, [](const Strategy& s) { return !isGeo(s); }},
 };
 
 // {axes=dp fuse_grad_size_in_MB=32}: where it works, and every field that is an option of it.

@@ -327,7 +327,8 @@ def completely_not_async : Bool<false> {
 def enable_dc_asgd : Bool<false> {
   let versions = "1.x";
   let relevant = "mode=pserver";
-  let meaning = "asynchronous updates are corrected for their delay";
+  let passes = ["ps-split"];
+  let meaning = "asynchronous updates of sgd are corrected for their delay";
 }
 def geo_sgd_mode : Bool<false> {
   let versions = "1.x";
@@ -336,9 +337,10 @@ def geo_sgd_mode : Bool<false> {
 }
 def geo_sgd_need_push_nums : Int<100> {
   let versions = "1.x";
-  let range = [1, 0x7fffffff];
-  let relevant = "geo_sgd_mode=true";
-  let meaning = "steps between such pushes";
+  let range = [1, 0x1000000];
+  let relevant = "mode=pserver";
+  let passes = ["ps-exchange"];
+  let meaning = "with geo_sgd_mode or preset=geo: steps between such pushes";
 }
 def wait_port : Bool<true> {
   let versions = "1.x";

@@ -129,14 +129,11 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return s.geo_sgd_mode && s.half_async; },
        "geo_sgd_mode and half_async: trainers either push what has changed every so many steps, or "
        "wait for their gradients; turn one of them off"},
-      {{"preset", "geo_sgd_mode"},
-       [](const Strategy& s) { return isServed(s) && serveMode(s) == "geo"; },
-       "preset geo, geo_sgd_mode: servers that add up changes are not there yet; use "
-       "sync_mode=false without it"},
-      {{"enable_dc_asgd", "sync_mode"},
-       [](const Strategy& s) { return isServed(s) && s.enable_dc_asgd && !isSynchronous(s); },
-       "enable_dc_asgd: servers that keep what each trainer has pulled are not there yet; turn it "
-       "off"},
+      {{"enable_dc_asgd", "geo_sgd_mode"},
+       [](const Strategy& s) { return isServed(s) && s.enable_dc_asgd && serveMode(s) == "geo"; },
+       "enable_dc_asgd and geo_sgd_mode: trainers of geo-SGD push no gradients that could come "
+       "late; "
+       "turn one of them off"},
   };
   return rows;
 }

@@ -1,6 +1,7 @@
 #include "passes/support/branch.h"
 
 #include "dialects/pd/op_view.h"
+#include "dialects/pd/types.h"
 
 namespace dtranspile::passes {
 namespace {
@@ -53,6 +54,62 @@ mlir::Operation* addBranch(pd::ProgramOp program, mlir::Value condition, llvm::S
   state.addAttribute("blocks", builder.getArrayAttr({block.getDictionary(context)}));
   state.addRegion()->push_back(new mlir::Block());
   return builder.create(state);
+}
+
+mlir::Value constant(mlir::OpBuilder& builder, mlir::Location loc, mlir::RankedTensorType type,
+                     double value, llvm::StringRef name, int role, pd::Declarations& declarations) {
+  const auto dtype = static_cast<int32_t>(*pd::dtypeOf(type.getElementType()));
+  return declarations
+      .create(builder, loc, "fill_constant", {}, {{"Out", {{name.str(), type}}}},
+              {builder.getNamedAttr("dtype", builder.getI32IntegerAttr(dtype)),
+               builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(type.getShape())),
+               builder.getNamedAttr("value", builder.getF32FloatAttr(static_cast<float>(value)))},
+              role)
+      .output("Out");
+}
+
+mlir::Operation* addBranchEvery(int64_t steps, llvm::StringRef stem, pd::ProgramOp main,
+                                pd::ProgramOp startup, pd::Declarations& declarations) {
+  mlir::Block* block = main.getBodyBlock();
+  const mlir::Location loc = main.getLoc();
+  mlir::OpBuilder builder(main);
+  const auto number = mlir::RankedTensorType::get({1}, builder.getI64Type());
+  const auto flag = mlir::RankedTensorType::get({1}, builder.getI1Type());
+  const auto fresh = [&](llvm::StringRef ending) {
+    return declarations.freshName(block, stem.str() + ending.str());
+  };
+  const mlir::StringAttr counter = builder.getStringAttr(fresh(""));
+  const auto symbol = mlir::FlatSymbolRefAttr::get(counter);
+  pd::VarOp::create(builder, loc, counter, mlir::TypeAttr::get(number), mlir::UnitAttr());
+  for (pd::ProgramOp program : {main, startup}) {
+    declarations.declare(program.getBodyBlock(), counter.getValue(), number);
+    declarations.find(program.getBodyBlock(), counter.getValue()).setPersistable(true);
+  }
+  builder.setInsertionPointToEnd(startup.getBodyBlock());
+  pd::SetOp::create(
+      builder, loc, symbol,
+      constant(builder, loc, number, 0, counter.getValue(), pd::kForward, declarations));
+
+  builder.setInsertionPointToEnd(block);
+  const auto create = [&](llvm::StringRef type, std::vector<pd::InputSlot> inputs, std::string name,
+                          mlir::Type result, mlir::NamedAttribute attribute) {
+    return declarations
+        .create(builder, loc, type, inputs, {{"Out", {{std::move(name), result}}}}, {attribute},
+                pd::kOptimize)
+        .output("Out");
+  };
+  const auto axis = builder.getNamedAttr("axis", builder.getI32IntegerAttr(-1));
+  mlir::Value step = pd::GetOp::create(builder, loc, number, symbol);
+  mlir::Value next = create("increment", {{"X", {step}}}, counter.str(), number,
+                            builder.getNamedAttr("step", builder.getF32FloatAttr(1)));
+  pd::SetOp::create(builder, loc, symbol, next);
+  mlir::Value every = constant(builder, loc, number, static_cast<double>(steps), fresh("_every"),
+                               pd::kOptimize, declarations);
+  mlir::Value rest =
+      create("elementwise_mod", {{"X", {next}}, {"Y", {every}}}, fresh("_rest"), number, axis);
+  mlir::Value zero = constant(builder, loc, number, 0, fresh("_zero"), pd::kOptimize, declarations);
+  mlir::Value due = create("equal", {{"X", {rest}}, {"Y", {zero}}}, fresh("_due"), flag, axis);
+  return addBranch(main, due, fresh("_scope"), declarations);
 }
 
 }  // namespace dtranspile::passes

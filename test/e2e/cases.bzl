@@ -176,6 +176,22 @@ PSERVER_ASYNC = {
     "pir33/mlp_regression": [],
 }
 
+# Geo-SGD: trainers update by themselves, whatever the update is.
+PSERVER_GEO = {
+    "fluid18/bert_tiny": [],
+    "fluid18/cosine_adam_mlp": [],
+    "fluid18/ctr_wide_deep": [],
+    "fluid18/ema_mlp": [],
+    "fluid18/fit_a_line": ["band"],
+    "fluid18/lamb_mlp": [],
+    "fluid18/word2vec": ["rows=shared_embedding"],
+    "fluid18/word2vec_distributed": [],
+    # A rate per step from the command line: trainers know their steps.
+    "static26/lenet": [],
+    "static26/mlp_regression": [],
+    "pir33/mlp_regression": [],
+}
+
 # With one trainer, whose batch is the whole: what depends on the whole batch.
 PSERVER_ALONE = [
     "fluid18/cond_branch",

@@ -108,6 +108,14 @@ bool isContracts(mlir::Operation* op, mlir::Attribute value) {
          });
 }
 
+bool isChanges(mlir::Operation* op, mlir::Attribute value) {
+  auto list = llvm::dyn_cast<mlir::ArrayAttr>(value);
+  return isModule(op) && list && llvm::all_of(list, [](mlir::Attribute entry) {
+           auto change = llvm::dyn_cast<mlir::DictionaryAttr>(entry);
+           return change && change.getAs<mlir::StringAttr>("pass");
+         });
+}
+
 struct Discardable {
   llvm::StringRef name;
   const char* expected;  // completes "expects …"
@@ -140,6 +148,7 @@ const Discardable kDiscardable[] = {
        return isVar(op) && llvm::isa<mlir::UnitAttr>(value);
      }},
     {kContractsAttr, "an array of {tag, statement, sites} on a module", isContracts},
+    {kChangesAttr, "an array of {pass, …} on a module", isChanges},
     {kClassAttr, "the name of a class of ranks on a module",
      [](mlir::Operation* op, mlir::Attribute value) {
        return isModule(op) && llvm::isa<mlir::StringAttr>(value);

@@ -40,6 +40,7 @@ inline constexpr llvm::StringLiteral kStreamsAttr = "dist.streams";
 inline constexpr llvm::StringLiteral kStageAttr = "dist.stage";
 inline constexpr llvm::StringLiteral kPerMicroAttr = "dist.per_micro";
 inline constexpr llvm::StringLiteral kContractsAttr = "dist.contracts";
+inline constexpr llvm::StringLiteral kChangesAttr = "dist.changes";
 // Of the text of a class (a specialised module): the name of the class, its role, and its ranks
 // where these are not all of the role.
 inline constexpr llvm::StringLiteral kClassAttr = "dist.class";

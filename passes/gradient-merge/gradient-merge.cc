@@ -8,6 +8,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/gradient-merge/pass.h"
 #include "passes/support/branch.h"
+#include "passes/support/changes.h"
 #include "passes/support/job.h"
 #include "passes/support/update_rule.h"
 
@@ -372,7 +373,11 @@ class GradientMerge : public impl::GradientMergeBase<GradientMerge> {
       return signalPassFailure();
     }
     if (mlir::failed(Merger(*main, startup, gradient_merge_k_steps, gradient_merge_avg).run()))
-      signalPassFailure();
+      return signalPassFailure();
+    declareChange(getOperation(), Change(&getContext(), "gradient-merge")
+                                      .set("gradient_merge_k_steps",
+                                           static_cast<int64_t>(gradient_merge_k_steps))
+                                      .set("gradient_merge_avg", gradient_merge_avg.getValue()));
   }
 };
 

@@ -1,5 +1,6 @@
 // adam -> lamb. A semantic pass: after keep-source, before form-job.
 #include "passes/lamb/pass.h"
+#include "passes/support/changes.h"
 #include "passes/support/update_rule.h"
 
 namespace dtranspile::passes {
@@ -41,6 +42,11 @@ class Lamb : public impl::LambBase<Lamb> {
     }
     if (!good) return signalPassFailure();
     excluded.reportUnused(*main, "lamb_exclude_from_weight_decay");
+    declareChange(getOperation(), Change(&getContext(), "lamb")
+                                      .set("lamb_weight_decay", lamb_weight_decay.getValue())
+                                      .set("lamb_exclude_from_weight_decay",
+                                           llvm::ArrayRef<std::string>(
+                                               lamb_exclude_from_weight_decay)));
   }
 
  private:

@@ -1,6 +1,7 @@
 // The list of passes: an include and a line for each.
 #include "passes/passes.h"
 
+#include "passes/amp/pass.h"
 #include "passes/broadcast-startup/pass.h"
 #include "passes/bucket/pass.h"
 #include "passes/check-source/pass.h"
@@ -25,6 +26,7 @@
 namespace dtranspile::passes {
 
 void registerAll() {
+  registerAmp();
   registerBroadcastStartup();
   registerBucket();
   registerCheckSource();

@@ -42,13 +42,14 @@ struct Step {
 
 bool always(const Strategy&) { return true; }
 bool mergesGradients(const Strategy& s) { return s.gradient_merge && s.gradient_merge_k_steps > 1; }
-bool changesProgram(const Strategy& s) { return s.lars || s.lamb || mergesGradients(s); }
+bool changesProgram(const Strategy& s) { return s.amp || s.lars || s.lamb || mergesGradients(s); }
 bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
 
 const Step kSteps[] = {
     {"check-source", Told::Nothing, always},
     // What changes the program of one device; the other one is kept beside it.
     {"keep-source", Told::Nothing, changesProgram},
+    {"amp", Told::Nothing, [](const Strategy& s) { return s.amp; }, "amp"},
     {"lars", Told::Nothing, [](const Strategy& s) { return s.lars; }, "lars"},
     {"lamb", Told::Nothing, [](const Strategy& s) { return s.lamb; }, "lamb"},
     {"gradient-merge", Told::Nothing, mergesGradients, "gradient_merge"},

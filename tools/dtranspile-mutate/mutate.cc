@@ -87,7 +87,7 @@ const std::vector<Kind>& kinds() {
     std::vector<Kind> rows;
     for (auto part :
          {communicationKinds, scaleKinds, lineageKinds, variableKinds, attributeKinds, nameKinds,
-          contractKinds, programKinds, placementKinds, pipelineKinds, serverKinds})
+          contractKinds, programKinds, placementKinds, pipelineKinds, serverKinds, ampKinds})
       llvm::append_range(rows, part());
     return rows;
   }();

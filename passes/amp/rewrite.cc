@@ -187,8 +187,8 @@ class Rewriter {
     const std::vector<std::string> names = maker.getStrings("op_role_var");
     for (size_t i = 1; i < names.size(); i += 2)
       if (names[i] == pd::nameOf(gradient))
-        pd::OpView(cast).setAttr("op_role",
-                                 mlir::Builder(main_.getContext()).getI32IntegerAttr(pd::kOptimize));
+        pd::OpView(cast).setAttr(
+            "op_role", mlir::Builder(main_.getContext()).getI32IntegerAttr(pd::kOptimize));
   }
 
   // The gradients of a value that several ops take. Those of a cast of it are added up first, and

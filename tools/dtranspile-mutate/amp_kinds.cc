@@ -24,7 +24,7 @@ std::vector<pd::OpView> skips(JobView& view) {
   std::vector<pd::OpView> found;
   if (opsOf(view, "check_finite_and_unscale").empty()) return found;
   for (pd::OpView op : opsOf(view, "conditional_block"))
-    if (isOptimizer(op.operation())) found.push_back(op);
+    if (op.role() & pd::kOptimize) found.push_back(op);
   return found;
 }
 
@@ -48,18 +48,17 @@ mlir::Value inverted(mlir::OpBuilder& builder, mlir::Value flag) {
 void roundedTwice(JobView& view, Edits& edits) {
   for (pd::OpView op : opsOf(view, "cast")) {
     mlir::Value x = op.input("X"), out = op.output("Out");
-    if (isOptimizer(op.operation()) || !isFloat(x) || isHalf(x) || !isHalf(out)) continue;
-    edits.add(op.operation(), quoted(x) + " is rounded for all its readers",
-              [op, x, out]() mutable {
-                mlir::OpBuilder builder(op.operation()->getContext());
-                builder.setInsertionPointAfter(op.operation());
-                mlir::Type element =
-                    llvm::cast<mlir::RankedTensorType>(x.getType()).getElementType();
-                Readers readers(x);
-                mlir::Value rounded = cast(builder, out, element);
-                readers.read(rounded);
-                op.setInput("X", 0, x);
-              });
+    if ((op.role() & pd::kOptimize) || !isFloat(x) || isHalf(x) || !isHalf(out)) continue;
+    edits.add(
+        op.operation(), quoted(x) + " is rounded for all its readers", [op, x, out]() mutable {
+          mlir::OpBuilder builder(op.operation()->getContext());
+          builder.setInsertionPointAfter(op.operation());
+          mlir::Type element = llvm::cast<mlir::RankedTensorType>(x.getType()).getElementType();
+          Readers readers(x);
+          mlir::Value rounded = cast(builder, out, element);
+          readers.read(rounded);
+          op.setInput("X", 0, x);
+        });
   }
 }
 
@@ -142,7 +141,8 @@ void lookedAtBeforeReduced(JobView& view, Edits& edits) {
     for (unsigned i = 0; i < op.inputCount("X"); ++i) {
       mlir::Value taken = op.input("X", i);
       auto from = taken.getDefiningOp();
-      const bool casts = from && pd::OpView::isFrameworkOp(from) && pd::OpView(from).type() == "cast";
+      const bool casts =
+          from && pd::OpView::isFrameworkOp(from) && pd::OpView(from).type() == "cast";
       mlir::Value wire = casts ? pd::OpView(from).input("X") : taken;
       for (mlir::Operation* collective : view.collectives)
         for (auto [k, result] : llvm::enumerate(resultsOf(collective)))
@@ -163,8 +163,8 @@ void neverSkipped(JobView& view, Edits& edits) {
     edits.add(op.operation(), "the branch is taken in every step", [op]() mutable {
       mlir::OpBuilder builder(op.operation());
       auto type = llvm::cast<mlir::RankedTensorType>(op.input("Cond").getType());
-      mlir::Value no = zeros(builder, op.operation()->getLoc(), type.getShape(),
-                             type.getElementType());
+      mlir::Value no =
+          zeros(builder, op.operation()->getLoc(), type.getShape(), type.getElementType());
       op.setInput("Cond", 0, inverted(builder, no));
     });
 }
@@ -214,9 +214,8 @@ void scaleNotSet(JobView& view, Edits& edits) {
     for (mlir::Value result : op.operation()->getResults())
       for (mlir::Operation* user : result.getUsers())
         if (auto set = llvm::dyn_cast<pd::SetOp>(user))
-          edits.add(op.operation(), "`" + set.getVar().str() + "` stays", [set]() mutable {
-            set.erase();
-          });
+          edits.add(op.operation(), "`" + set.getVar().str() + "` stays",
+                    [set]() mutable { set.erase(); });
 }
 
 void countersSwapped(JobView& view, Edits& edits) {

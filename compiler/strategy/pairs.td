@@ -101,6 +101,8 @@ def : Composes<Amp, [GradientMerge], "amp_gradient_merge",
                "update">;
 def : Composes<Amp, [SyncBatchNorm], "amp_sync_batch_norm",
                "statistics are taken in float32">;
+def : Composes<Amp, [Recompute], "amp_recompute">;
+def : Later<Amp, [Sharding], "the flag of infinite gradients would have to be joined over the parts">;
 def : Later<Amp, [Served], "servers would have to leave a round out where a trainer overflows">;
 def : Later<Amp, [LocalSgd],
             "each replica would scale by a number of its own, and leave out steps of its own">;

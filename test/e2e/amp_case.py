@@ -55,7 +55,7 @@ class Case:
 
 def without_amp(flags):
     """Flags of the update rule and of communication."""
-    kept, names = [], ("--lars", "--lamb", "--gradient", "--use-hier", "--hier", "--sync")
+    kept, names = [], ("--lars", "--lamb", "--gradient", "--recompute", "--use-hier", "--hier", "--sync")
     for i, flag in enumerate(flags):
         if flag.startswith(names):
             kept.append(flag)

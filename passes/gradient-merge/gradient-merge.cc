@@ -10,6 +10,7 @@
 #include "passes/support/branch.h"
 #include "passes/support/changes.h"
 #include "passes/support/job.h"
+#include "passes/support/state.h"
 #include "passes/support/update_rule.h"
 
 namespace dtranspile::passes {
@@ -39,11 +40,6 @@ bool isConstant(mlir::Operation* op) {
     return false;
   const pd::OpSpec* spec = pd::OpView(op).spec();
   return spec && spec->effects == pd::kPure;
-}
-
-pd::ProgramOp startupOf(mlir::ModuleOp module) {
-  return llvm::dyn_cast_or_null<pd::ProgramOp>(
-      mlir::SymbolTable::lookupSymbolIn(module, "startup"));
 }
 
 // The branch of steps that overflow or do not (amp): it hands nothing on but what it sets.

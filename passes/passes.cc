@@ -2,6 +2,7 @@
 #include "passes/passes.h"
 
 #include "passes/assign-stages/pass.h"
+#include "passes/amp/pass.h"
 #include "passes/broadcast-startup/pass.h"
 #include "passes/bucket/pass.h"
 #include "passes/check-source/pass.h"
@@ -32,6 +33,7 @@ namespace dtranspile::passes {
 
 void registerAll() {
   registerAssignStages();
+  registerAmp();
   registerBroadcastStartup();
   registerBucket();
   registerCheckSource();

@@ -65,7 +65,7 @@ bool isPipelined(const Strategy& s) { return s.pipeline && isReplicated(s); }
 bool always(const Strategy&) { return true; }
 bool mergesGradients(const Strategy& s) { return s.gradient_merge && s.gradient_merge_k_steps > 1; }
 bool changesProgram(const Strategy& s) {
-  return s.recompute || s.lars || s.lamb || mergesGradients(s);
+  return s.amp || s.recompute || s.lars || s.lamb || mergesGradients(s);
 }
 bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
 
@@ -73,6 +73,7 @@ const Step kSteps[] = {
     {"check-source", Told::Nothing, always},
     // What changes the program of one device; the other one is kept beside it.
     {"keep-source", Told::Nothing, changesProgram},
+    {"amp", Told::Nothing, [](const Strategy& s) { return s.amp; }, "amp"},
     {"recompute", Told::Nothing, [](const Strategy& s) { return s.recompute; }, "recompute"},
     {"lars", Told::Nothing, [](const Strategy& s) { return s.lars; }, "lars"},
     {"lamb", Told::Nothing, [](const Strategy& s) { return s.lamb; }, "lamb"},

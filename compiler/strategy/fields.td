@@ -123,6 +123,76 @@ def recompute_extra_work : Int<30> {
   let passes = ["recompute"];
   let meaning = "of auto: most work that is added, in percent of a step's";
 }
+// Mixed precision (docs/passes/amp.md).
+def amp : Bool<false> {
+  let versions = "2.x";
+  let meaning = "ops that gain by it compute in half precision";
+}
+def amp_dtype : Word<"float16"> {
+  let words = ["float16", "bfloat16"];
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "the half precision; with bfloat16 the loss is not scaled";
+}
+def init_loss_scaling : Float<"32768"> {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "factor of the loss in the first step, so that small gradients do not vanish";
+}
+def use_dynamic_loss_scaling : Bool<true> {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "the factor follows from whether gradients are finite; else it stays, and if it is 1 "
+                "nothing is looked at";
+}
+def incr_every_n_steps : Int<1000> {
+  let versions = "2.x";
+  let range = [1, 0x7fffffff];
+  let relevant = "use_dynamic_loss_scaling=true";
+  let passes = ["amp"];
+  let meaning = "good steps in a row after which the factor grows";
+}
+def decr_every_n_nan_or_inf : Int<2> {
+  let versions = "2.x";
+  let range = [1, 0x7fffffff];
+  let relevant = "use_dynamic_loss_scaling=true";
+  let passes = ["amp"];
+  let meaning = "bad steps in a row after which the factor shrinks";
+}
+def incr_ratio : Float<"2"> {
+  let versions = "2.x";
+  let range = [1, 1000000];
+  let relevant = "use_dynamic_loss_scaling=true";
+  let passes = ["amp"];
+  let meaning = "by which the factor grows";
+}
+def decr_ratio : Float<"0.8"> {
+  let versions = "2.x";
+  let range = [0, 1];
+  let relevant = "use_dynamic_loss_scaling=true";
+  let passes = ["amp"];
+  let meaning = "by which the factor shrinks, though not below 1";
+}
+def custom_white_list : Words {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "op types that compute in half precision beside those of the framework's list";
+}
+def custom_black_list : Words {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "op types that compute in float32 whatever list they are on";
+}
+def custom_black_varnames : Words {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "variables: ops that take or give one of them compute in float32";
+}
 // Update rules (docs/passes/update-rules.md).
 def lars : Bool<false> {
   let versions = "2.x";

@@ -84,7 +84,7 @@ def TableType : Enum { let names = ["PS_SPARSE_TABLE", "PS_DENSE_TABLE"]; }
 def DistributedStrategy : Message {
   let entries = [
     Told<1, "Mode", "mode", "COLLECTIVE", "COLLECTIVE: mode=collective; PS: mode=pserver">,
-    Asks<2, "bool", "amp", "false", "mixed precision">,
+    Is<amp, 2, "bool", "false">,
     Is<recompute, 3, "bool", "false">,
     Told<4, "bool", "localsgd", "false", "collective_mode=local_sgd">,
     Asks<5, "bool", "dgc", "false", "gradients that travel as their largest elements">,
@@ -179,19 +179,19 @@ def RefinedOpsPattern : Message {
 }
 def AMPConfig : Message {
   let entries = [
-    Part<1, "float", "init_loss_scaling", "32768">,
-    Part<2, "int32", "incr_every_n_steps", "1000">,
-    Part<3, "int32", "decr_every_n_nan_or_inf", "2">,
-    Part<4, "float", "incr_ratio", "2">,
-    Part<5, "float", "decr_ratio", "0.8">,
-    Part<6, "bool", "use_dynamic_loss_scaling", "true">,
-    Part<7, "repeated string", "custom_white_list">,
-    Part<8, "repeated string", "custom_black_list">,
-    Part<9, "repeated string", "custom_black_varnames">,
-    Part<10, "bool", "use_pure_fp16">,
-    Part<11, "bool", "use_fp16_guard", "true">,
-    Part<12, "bool", "use_optimizer_fp16">,
-    Part<13, "bool", "use_pure_bf16">,
+    Is<init_loss_scaling, 1, "float", "32768">,
+    Is<incr_every_n_steps, 2, "int32", "1000">,
+    Is<decr_every_n_nan_or_inf, 3, "int32", "2">,
+    Is<incr_ratio, 4, "float", "2">,
+    Is<decr_ratio, 5, "float", "0.8">,
+    Is<use_dynamic_loss_scaling, 6, "bool", "true">,
+    Is<custom_white_list, 7, "repeated string", "">,
+    Is<custom_black_list, 8, "repeated string", "">,
+    Is<custom_black_varnames, 9, "repeated string", "">,
+    Asks<10, "bool", "use_pure_fp16", "", "parameters in half precision">,
+    Hint<11, "bool", "use_fp16_guard", "true", "it counts with use_pure_fp16 only">,
+    Hint<12, "bool", "use_optimizer_fp16", "", "it is read by the planner of annotated tensors only">,
+    Asks<13, "bool", "use_pure_bf16", "", "parameters in half precision">,
   ];
 }
 def LocalSGDConfig : Message {

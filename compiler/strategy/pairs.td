@@ -13,7 +13,7 @@ class Feature<string nm, string what> {
 
 // In the order in which passes apply them: first what changes the program of one device, then what
 // distributes it.
-def Amp : Feature<"amp", "mixed precision">;
+def Amp : Feature<"amp", "mixed precision"> { let on = "amp=true"; }
 def Recompute : Feature<"recompute", "activations computed again"> {
   let on = "recompute=true";
 }
@@ -110,6 +110,19 @@ def : Composes<Lamb, [Fp16AllReduce], "fp16_all_reduce_lamb">;
 def : Composes<GradientMerge, [Fp16AllReduce], "fp16_all_reduce_merged">;
 def : Composes<SyncBatchNorm, [Fp16AllReduce], "fp16_all_reduce_batch_norm">;
 def : Composes<Hierarchical, [Fp16AllReduce], "fp16_all_reduce_hierarchical">;
+def : Composes<Amp, [Lars], "amp_lars">;
+def : Composes<Amp, [Lamb], "amp_lamb">;
+def : Composes<Amp, [Hierarchical], "amp_hierarchical">;
+def : Composes<Amp, [GradientMerge], "amp_gradient_merge",
+               "gradients are added up in float32 with the scale in them, and looked at once per "
+               "update">;
+def : Composes<Amp, [SyncBatchNorm], "amp_sync_batch_norm",
+               "statistics are taken in float32">;
+def : Composes<Amp, [Recompute], "amp_recompute">;
+def : Later<Amp, [Sharding], "the flag of infinite gradients would have to be joined over the parts">;
+def : Later<Amp, [Served], "servers would have to leave a round out where a trainer overflows">;
+def : Later<Amp, [LocalSgd],
+            "each replica would scale by a number of its own, and leave out steps of its own">;
 def : Composes<Lars, [Served, Hierarchical], "lars_recorded">;
 def : Composes<Lamb, [Served, Hierarchical], "lamb_recorded">;
 def : Composes<Lars, [LocalSgd], "local_sgd_lars">;

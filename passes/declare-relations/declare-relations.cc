@@ -57,7 +57,7 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
       const mlir::StringAttr name = set.getVarAttr().getAttr();
       if (mlir::Operation* var = symbols.lookup(name)) leaveOutDeclared(along, var, differences);
       if (along.none()) continue;
-      mlir::Operation* definition = set.getValue().getDefiningOp();
+      mlir::Operation* definition = writerOf(job.main, set);
       mlir::Operation* writer = definition ? definition : set.getOperation();
       const mlir::ArrayAttr names = namesOf(along, differences.axes(), &getContext());
       mlir::FailureOr<Tag> tag = tagOf(name, writer, update, names);
@@ -80,6 +80,14 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
     for (const Tag& tag : order)
       addContract(getOperation(), tag.name, tag.statement, sites[tag.name]);
     return mlir::success();
+  }
+
+  // The op that gives what is set; where a branch sets a variable back, that of the set before it.
+  static mlir::Operation* writerOf(pd::ProgramOp main, pd::SetOp set) {
+    if (mlir::Operation* definition = set.getValue().getDefiningOp()) return definition;
+    for (auto other : main.getBodyBlock()->getOps<pd::SetOp>())
+      if (other.getVarAttr() == set.getVarAttr()) return other.getValue().getDefiningOp();
+    return nullptr;
   }
 
   // A variable of which every rank has a term, or a part, is declared so by the pass that made it.

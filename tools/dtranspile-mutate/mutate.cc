@@ -88,7 +88,7 @@ const std::vector<Kind>& kinds() {
     for (auto part :
          {communicationKinds, scaleKinds, lineageKinds, variableKinds, attributeKinds, nameKinds,
           contractKinds, programKinds, placementKinds, pipelineKinds, serverKinds,
-          recomputeKinds, semanticKinds, shardingKinds})
+          ampKinds, recomputeKinds, semanticKinds, shardingKinds})
       llvm::append_range(rows, part());
     return rows;
   }();

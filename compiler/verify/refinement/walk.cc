@@ -10,14 +10,15 @@
 namespace dtranspile::verify {
 namespace {
 
-// A branch that gives no values: what it does is what it sets. Its scope is read by nobody.
+// A branch that gives no values: what it does is what it sets. Its scope is read by nobody, and its
+// block takes what the op captures.
 bool isPlainBranch(mlir::Operation* op) {
   if (!pd::OpView::isFrameworkOp(op)) return false;
   pd::OpView view(op);
   return view.type() == "conditional_block" && view.getBool("is_scalar_condition") &&
-         view.inputCount("Cond") == 1 && op->getNumOperands() == 1 && op->use_empty() &&
-         op->getNumRegions() == 1 && op->getRegion(0).hasOneBlock() &&
-         op->getRegion(0).front().getNumArguments() == 0;
+         view.inputCount("Cond") == 1 && op->use_empty() && op->getNumRegions() == 1 &&
+         op->getRegion(0).hasOneBlock() &&
+         op->getRegion(0).front().getNumArguments() == view.inputs("$capture").size();
 }
 
 mlir::WalkResult meetsWorld(mlir::Operation* op) {
@@ -89,7 +90,11 @@ class Walk {
   // if (condition) { block }: where nothing is known of the condition a variable is the one or the
   // other.
   void branch(mlir::Operation* op) {
-    const TermId condition = termOf(op->getOperand(0));
+    pd::OpView view(op);
+    const TermId condition = termOf(view.input("Cond"));
+    for (auto [argument, captured] :
+         llvm::zip_equal(op->getRegion(0).front().getArguments(), view.inputs("$capture")))
+      values_[argument] = termOf(captured);
     effects_.conditions.push_back(condition);
     const std::optional<bool> truth = truthOf(terms_, condition, given_.assumed);
     if (truth && !*truth) return;

@@ -25,10 +25,10 @@ CHECKS = [
     ("a wrong type", "lars: 3.5", [], 1, ["FILE:1:7: error: "]),
     (
         "a switch without a pass",
-        "\namp: true",
+        "\nasp: true",
         [],
         1,
-        ["FILE:2:1: error: amp: asks for mixed precision, which is not there yet; leave it out"],
+        ["FILE:2:1: error: asp: asks for parameters of which every other one in four is zero"],
     ),
     ("a switch that is off", "amp: false", [], 0, ["in order"]),
     (
@@ -43,10 +43,10 @@ CHECKS = [
     ),
     (
         "details of a switch that is off",
-        "amp_configs { decr_ratio: 0.5 }",
+        "dgc_configs { rampup_step: 5 }",
         [],
         0,
-        ["FILE:1:1: remark: amp_configs: has no effect: amp is not on"],
+        ["FILE:1:1: remark: dgc_configs: has no effect: dgc is not on"],
     ),
     (
         "what tuned the framework",

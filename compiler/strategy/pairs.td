@@ -104,6 +104,7 @@ def : Composes<Recompute, [Served], "pserver_recompute">;
 def : Composes<Recompute, [LocalSgd], "local_sgd_recompute">;
 def : Composes<Recompute, [SyncBatchNorm], "recompute_sync_batch_norm">;
 def : Composes<Recompute, [Hierarchical], "recompute_hierarchical">;
+def : Composes<Recompute, [Sharding], "recompute_sharding">;
 def : Composes<Recompute, [Fp16AllReduce], "fp16_all_reduce_recompute">;
 def : Composes<Lars, [Fp16AllReduce], "fp16_all_reduce_lars">;
 def : Composes<Lamb, [Fp16AllReduce], "fp16_all_reduce_lamb">;
@@ -142,6 +143,8 @@ def : Composes<Sharding, [Lars, Lamb], "sharding_rules",
                "what takes norms of whole parameters is updated whole on every rank">;
 def : Composes<Sharding, [GradientMerge], "sharding_merge">;
 def : Composes<Sharding, [SyncBatchNorm], "sharding_sync_batch_norm">;
+def : Later<Sharding, [Fp16AllReduce],
+            "gradients travel as sums of parts, which would be rounded part by part">;
 def : Later<Sharding, [Hierarchical],
             "parts would be summed level by level; ranks beside sharding_degree sum parts already">;
 def : Composes<Lars, [Pipeline], "pipeline_lars">;

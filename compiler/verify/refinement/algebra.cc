@@ -112,18 +112,20 @@ Results multiplyGradient(pd::OpView op, const AlgebraContext& context) {
 Results unscale(pd::OpView op, const AlgebraContext& context) {
   const Scalars scalar = positiveScalar(op.input("Scale"), context);
   if (scalar.empty()) return std::nullopt;
-  std::vector<TermId> results(op.operation()->getNumResults(), Terms::kNone), operands;
+  std::vector<TermId> results(op.operation()->getNumResults(), Terms::kNone);
   for (unsigned i = 0; i < op.inputCount("X"); ++i) {
     mlir::Value x = op.input("X", i), out = op.output("Out", i);
     if (!x || !out || !isReal(x) || !alike(x, out, context)) return std::nullopt;
-    operands.push_back(context.termOf(x));
     results[llvm::cast<mlir::OpResult>(out).getResultNumber()] =
-        context.terms.times(operands.back(), scalar, -1);
+        context.terms.times(context.termOf(x), scalar, -1);
   }
   mlir::Value found = op.output("FoundInfinite");
   if (!found) return std::nullopt;
+  // Whatever it looks at, it may find something: one unknown per op.
+  const size_t number = context.terms.numberOf(op.operation());
   results[llvm::cast<mlir::OpResult>(found).getResultNumber()] = context.terms.of(
-      context.terms.atom(kFoundInfinite, kFoundInfinite, operands, op.operation()));
+      context.terms.atom(kFoundInfinite, kFoundInfinite + (" #" + std::to_string(number)), {},
+                         op.operation()));
   return results;
 }
 

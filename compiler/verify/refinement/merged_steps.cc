@@ -36,6 +36,12 @@ void Proof::mergedSteps(Programs programs, const Conditions& conditions,
 
   const Effects between = follow(terms_, programs.reference, with(false));
   unchanged(between, at, "in a step that does not update");
+  for (const std::string& scale : positive_) {
+    auto found = between.variables.find(scale);
+    if (found != between.variables.end() && found->second != variableTerm(terms_, scale))
+      return unknown(at, "the loss scale `" + scale + "` may change in a step that does not update",
+                     "change it with the update: gradients of several steps are added up");
+  }
   // What names hold does not depend on the update.
   for (const auto& [name, theirs] : plain.names) {
     auto mine = between.names.find(name);
@@ -50,12 +56,16 @@ void Proof::mergedSteps(Programs programs, const Conditions& conditions,
     if (ofSource(name)) continue;
     const TermId before = variableTerm(terms_, name);
     const TermId added = terms_.add(term, terms_.scale(before, Rational(-1)));
+    // With the loss scale in it, which is the same for all k steps.
+    const Scalars scale = terms_.common(added);
+    const TermId plainly = terms_.times(added, scale, -1);
     for (const auto& [parameter, gradient] : gradients.complete) {
-      if (added != gradient || sums.count(parameter)) continue;
+      if (plainly != gradient || sums.count(parameter)) continue;
       sums[parameter] = name;
       const TermId whole = terms_.scale(gradients.merged[parameter],
                                         Rational(merged.average ? merged.steps : 1));
-      last.before[name] = terms_.add(whole, terms_.scale(gradient, Rational(-1)));
+      last.before[name] =
+          terms_.times(terms_.add(whole, terms_.scale(gradient, Rational(-1))), scale, 1);
       break;
     }
   }

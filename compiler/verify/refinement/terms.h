@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "compiler/analysis/relations/rational.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/Operation.h"
 
@@ -70,6 +71,9 @@ class Terms {
   // The scalars that all summands have in common.
   Scalars common(TermId term) const;
 
+  // A number for an op that is told apart by itself, not by what it takes.
+  size_t numberOf(mlir::Operation* op) { return ops_.try_emplace(op, ops_.size()).first->second; }
+
   std::vector<AtomId> atomsOfType(llvm::StringRef type) const;
   size_t atomCount() const { return atoms_.size(); }
 
@@ -85,6 +89,7 @@ class Terms {
   std::vector<const std::vector<Summand>*> terms_;
   std::map<std::pair<std::string, std::vector<TermId>>, AtomId> found_;
   std::vector<const Atom*> atoms_;
+  llvm::DenseMap<mlir::Operation*, size_t> ops_;
   std::vector<std::unique_ptr<Atom>> storage_;
 };
 

@@ -1,6 +1,8 @@
 // The list of passes: an include and a line for each.
 #include "passes/passes.h"
 
+#include "passes/assign-stages/pass.h"
+#include "passes/amp/pass.h"
 #include "passes/broadcast-startup/pass.h"
 #include "passes/bucket/pass.h"
 #include "passes/check-source/pass.h"
@@ -14,6 +16,8 @@
 #include "passes/lamb/pass.h"
 #include "passes/lars/pass.h"
 #include "passes/local-sgd/pass.h"
+#include "passes/pipeline/pass.h"
+#include "passes/ps-exchange/pass.h"
 #include "passes/ps-place/pass.h"
 #include "passes/ps-split/pass.h"
 #include "passes/ps-startup/pass.h"
@@ -21,12 +25,15 @@
 #include "passes/reduce-by-levels/pass.h"
 #include "passes/reduce-gradients/pass.h"
 #include "passes/scale-loss/pass.h"
+#include "passes/sharding/pass.h"
 #include "passes/sync-batch-norm/pass.h"
 #include "passes/widen-float64/pass.h"
 
 namespace dtranspile::passes {
 
 void registerAll() {
+  registerAssignStages();
+  registerAmp();
   registerBroadcastStartup();
   registerBucket();
   registerCheckSource();
@@ -39,6 +46,8 @@ void registerAll() {
   registerKeepSource();
   registerLamb();
   registerLars();
+  registerPipeline();
+  registerPsExchange();
   registerPsPlace();
   registerPsSplit();
   registerPsStartup();
@@ -47,6 +56,7 @@ void registerAll() {
   registerReduceGradients();
   registerScaleLoss();
   registerLocalSgd();
+  registerSharding();
   registerSyncBatchNorm();
   registerWidenFloat64();
 }

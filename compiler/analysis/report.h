@@ -29,16 +29,16 @@ struct Message {
   std::vector<std::string> notes;  // second positions, the edges of a cycle
 };
 
-// What a verdict leans on: it holds under a contract, or with a variable that each rank has its own
-// value of.
+// What a verdict leans on: it holds under a contract, with a variable that each rank has its own
+// value of, or for the source as a pass was asked to change it.
 struct Condition {
-  std::string kind;  // "contract", "variable"
+  std::string kind;  // "contract", "variable", "change"
   std::string name;
   std::string statement;  // what the contract says; the contract of the variable
 };
 
 struct Rung {
-  std::string name;  // "structure", "relations", "communication", "execution"
+  std::string name;  // "structure", "refinement", "relations", "communication", "execution"
   Verdict verdict = Verdict::Holds;
   std::string holds = "verified";  // what it is called where it holds: evidence is no proof
   std::string notRun;  // why it found nothing out, not even what it does not know; else empty

@@ -36,10 +36,26 @@ exec::Layout layoutOf(dist::LayoutAttr layout, int64_t dim, llvm::ArrayRef<std::
 
 namespace {
 
-// The extents of a variable of which `local` is the type of a part. Nothing where the part does not
-// say: it is flat, and the whole is known by its number of elements only.
-std::vector<int64_t> wholeOf(mlir::RankedTensorType local, int64_t dim, int64_t extent) {
-  if (dim == dist::kFlat) return {extent};
+// The extents of a variable that is cut flat: a program declares them, since the part does not say.
+// Its number of elements where none does.
+std::vector<int64_t> declaredExtents(pd::VarOp variable, int64_t extent) {
+  for (auto program : variable->getParentRegion()->getOps<pd::ProgramOp>()) {
+    pd::DeclOp declared = program.lookupDecl(variable.getSymName());
+    if (!declared || !declared.getDims()) continue;
+    const llvm::ArrayRef<int64_t> dims = *declared.getDims();
+    int64_t elements = 1;
+    const bool fits = llvm::all_of(dims, [&](int64_t each) {
+      return each > 0 && !llvm::MulOverflow(elements, each, elements);
+    });
+    if (fits && elements == extent) return dims.vec();
+  }
+  return {extent};
+}
+
+// The extents of a variable of which `local` is the type of a part.
+std::vector<int64_t> wholeOf(pd::VarOp variable, mlir::RankedTensorType local, int64_t dim,
+                             int64_t extent) {
+  if (dim == dist::kFlat) return declaredExtents(variable, extent);
   std::vector<int64_t> whole(local.getShape().begin(), local.getShape().end());
   whole[static_cast<size_t>(dim)] = extent;
   return whole;
@@ -85,7 +101,7 @@ llvm::FailureOr<std::optional<exec::Layout>> layoutOf(mlir::Operation* op, pd::V
     if (!extent) return refuse("evenly, and has no extent in " + llvm::Twine(dim)), llvm::failure();
     first = dist::LayoutAttr::even(op->getContext(), *extent);
   }
-  layout = layoutOf(first, dim, axes, wholeOf(local, dim, first.getExtent()));
+  layout = layoutOf(first, dim, axes, wholeOf(variable, local, dim, first.getExtent()));
   if (layout->kind == exec::LayoutKind::kHashed) layout->name = variable.getSymName().str();
   if (layout->kind != exec::LayoutKind::kEven && dim > 0)
     return refuse("into unequal parts of dim " + llvm::Twine(dim) +

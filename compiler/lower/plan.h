@@ -147,6 +147,7 @@ struct RequestNode {
   exec::Merge merge = exec::Merge::kMean;  // Push
   std::optional<exec::Layout> layout = {};
   std::vector<int64_t> padding = {};  // Lookup
+  int changed = 0;                    // Push, Pull: rows that have changed only
 };
 
 struct PhaseNode {
@@ -156,6 +157,7 @@ struct PhaseNode {
 
 struct MergedNode {  // args: to
   std::string table;
+  int pulled = 0;
 };
 
 struct Node {

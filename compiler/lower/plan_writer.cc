@@ -239,7 +239,7 @@ class PlanWriter {
     return {what.phase, what.comm};
   }
   exec::MergedNode convert(const Node& node, const MergedNode& what) const {
-    return {what.table, ids_[node.args[0]]};
+    return {what.table, ids_[node.args[0]], what.pulled};
   }
 
   // One kind here is three of the runtime's.
@@ -247,9 +247,10 @@ class PlanWriter {
     const int last = ids_[node.args.back()];
     switch (what.kind) {
       case RequestNode::Kind::Push:
-        return {node.op, exec::PushNode{what.comm, last, what.table, what.merge, what.layout}};
+        return {node.op,
+                exec::PushNode{what.comm, last, what.table, what.merge, what.layout, what.changed}};
       case RequestNode::Kind::Pull:
-        return {node.op, exec::PullNode{what.comm, last, what.table, what.layout}};
+        return {node.op, exec::PullNode{what.comm, last, what.table, what.layout, what.changed}};
       case RequestNode::Kind::Lookup:
         return {node.op, exec::LookupNode{what.comm, ids_[node.args[0]], last, what.table,
                                           what.layout, what.padding}};

@@ -5,6 +5,7 @@
 #include "compiler/lower/op_lowering.h"
 #include "compiler/lower/rules.h"
 #include "compiler/lower/server_lowering.h"
+#include "dialects/dist/changes.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/position.h"
 
@@ -262,6 +263,7 @@ static LogicalResult refuseVariable(mlir::Operation* op, llvm::StringRef name) {
 LogicalResult ProgramLowering::lowerGet(pd::GetOp op) {
   const Persistable* from = variable(op.getVar());
   if (!from) return refuseVariable(op, op.getVar());
+  if (op->hasAttr(dist::kAsPulledAttr)) return lowerPulled(*this, op);
   llvm::FailureOr<int> place = placeInVariable(*this, op, *from);
   if (failed(place)) return failure();
   pd::TensorInfo value = pd::declaredInfo(op.getValue().getType());

@@ -1,5 +1,6 @@
 // The trainer's side of parameter servers: pushes, pulls, lookups and the ends of phases.
 #include "compiler/lower/dist_lowering.h"
+#include "dialects/dist/changes.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
 
@@ -50,6 +51,7 @@ LogicalResult lowerPush(Lowering& lowering, mlir::Operation* op) {
   if (failed(request)) return failure();
   request->kind = RequestNode::Kind::Push;
   request->merge = mergeOf(push.getMerge());
+  request->changed = op->hasAttr(dist::kChangedRowsAttr);
   lowering.add({.op = lowering.position(),
                 .args = {lowering.bufferOf(push.getInput())},
                 .writes = {false},
@@ -67,10 +69,19 @@ LogicalResult lowerPull(Lowering& lowering, mlir::Operation* op) {
   if (failed(request)) return failure();
   request->kind = RequestNode::Kind::Pull;
   const int to = lowering.newBuffer(pull.getVar().getLeafReference().getValue(), info);
+  const auto known = op->getAttrOfType<mlir::FlatSymbolRefAttr>(dist::kKnownAttr);
+  if (known) {
+    const Persistable* variable = lowering.variable(known.getValue());
+    if (!variable || variable->layout)
+      return op->emitError() << "dist.pull: " << known
+                             << ", whose rows it is to keep, is no whole dense variable here";
+    lowering.copy(variable->buffer, to);
+    request->changed = 1;
+  }
   lowering.add({.op = lowering.position(),
                 .args = {to},
                 .writes = {true},
-                .reads = {false},
+                .reads = {static_cast<bool>(known)},
                 .keep = true,
                 .what = std::move(*request)});
   return lowering.bind(pull.getOutput(), to, std::move(info)), success();

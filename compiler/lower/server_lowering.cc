@@ -143,12 +143,16 @@ LogicalResult lowerForeachBlock(Lowering& lowering, mlir::Operation* op) {
   return BlocksLowering(lowering, llvm::cast<dist::ForeachBlockOp>(op)).run();
 }
 
-LogicalResult lowerMerged(Lowering& lowering, mlir::Operation* op) {
-  auto merged = llvm::cast<dist::MergedOp>(op);
-  const Persistable* variable = lowering.variable(merged.getVar());
+namespace {
+
+// What trainers have pushed to (this block of) a variable, or pulled of it last.
+LogicalResult lowerTraffic(Lowering& lowering, mlir::Operation* op, llvm::StringRef name,
+                           llvm::StringRef ending, int pulled) {
+  const Persistable* variable = lowering.variable(name);
   if (!variable)
-    return op->emitError() << "dist.merged: @" << merged.getVar() << " is no dense variable";
-  pd::TensorInfo info = pd::declaredInfo(merged.getOutput().getType());
+    return op->emitError() << op->getName() << ": @" << name << " is no dense variable";
+  mlir::Value result = op->getResult(0);
+  pd::TensorInfo info = pd::declaredInfo(result.getType());
   if (isBlocked(*variable)) {
     const Lowering::Block* block = lowering.block();
     if (!block || !sameBlocks(*block->layout, *variable->layout))
@@ -156,13 +160,23 @@ LogicalResult lowerMerged(Lowering& lowering, mlir::Operation* op) {
     const std::vector<int64_t> dims = blockDims(*variable->layout, block->extent);
     info.dims.assign(dims.begin(), dims.end());
   }
-  const int to = lowering.newBuffer((merged.getVar() + "@GRAD").str(), info);
+  const int to = lowering.newBuffer((name + ending).str(), info);
   lowering.add({.op = lowering.position(),
                 .args = {to},
                 .writes = {true},
                 .reads = {false},
-                .what = MergedNode{merged.getVar().str()}});
-  return lowering.bind(merged.getOutput(), to, std::move(info)), success();
+                .what = MergedNode{name.str(), pulled}});
+  return lowering.bind(result, to, std::move(info)), success();
+}
+
+}  // namespace
+
+LogicalResult lowerMerged(Lowering& lowering, mlir::Operation* op) {
+  return lowerTraffic(lowering, op, llvm::cast<dist::MergedOp>(op).getVar(), "@GRAD", 0);
+}
+
+LogicalResult lowerPulled(Lowering& lowering, pd::GetOp op) {
+  return lowerTraffic(lowering, op, op.getVar(), "@PULLED", 1);
 }
 
 llvm::FailureOr<int> placeInVariable(Lowering& lowering, mlir::Operation* op,

@@ -11,6 +11,9 @@ namespace dtranspile::lower {
 llvm::FailureOr<int> placeInVariable(Lowering& lowering, mlir::Operation* op,
                                      const Persistable& variable);
 
+// What the trainer whose push is applied has pulled of a variable last.
+llvm::LogicalResult lowerPulled(Lowering& lowering, pd::GetOp op);
+
 // The name of the program that a handler becomes, and when it runs. A diagnostic where handlers of
 // its kind are not run yet.
 llvm::FailureOr<PlanProgram> programOf(dist::HandleOp handler);

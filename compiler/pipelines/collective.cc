@@ -16,22 +16,43 @@ bool isLocalSgd(const Strategy& s) {
 }
 
 struct Axis {
-  std::string name;
-  int64_t size;
+  std::string name, size;
 };
 
 bool isServed(const Strategy& s) { return s.mode == "pserver"; }
+bool isGeo(const Strategy& s) { return isServed(s) && serveMode(s) == "geo"; }
+bool isUpdatedByServers(const Strategy& s) { return isServed(s) && !isGeo(s); }
 bool isReplicated(const Strategy& s) { return !isServed(s); }
 
-// The axes of the trainers' mesh, all of them data-parallel.
+// The axes of the trainers' mesh that are data-parallel.
 std::vector<Axis> axesOf(const Strategy& s) {
-  if (!s.use_hierarchical_allreduce || isServed(s)) return {{"dp", s.trainers}};
+  const std::string trainers = std::to_string(s.trainers);
+  if (s.pipeline)
+    return {{"dp", s.stages ? std::to_string(s.trainers / s.stages) : trainers + "/stages"}};
+  if (s.sharding && !isServed(s)) {
+    const int64_t degree = s.sharding_degree > 0 ? s.sharding_degree : s.trainers;
+    if (degree == s.trainers) return {{"sharding", trainers}};
+    return {{"dp", std::to_string(s.trainers / degree)}, {"sharding", std::to_string(degree)}};
+  }
+  if (!s.use_hierarchical_allreduce || isServed(s)) return {{"dp", trainers}};
   const int64_t inner = s.hierarchical_allreduce_inter_nranks;
-  return {{"inter", s.trainers / inner}, {"intra", inner}};
+  return {{"inter", std::to_string(s.trainers / inner)}, {"intra", std::to_string(inner)}};
+}
+
+// Micro-batches are ranks like others, as far as what is summed over them goes, until pipeline
+// makes an axis of time of them.
+const char kMicro[] = "micro", kStages[] = "pp";
+std::vector<Axis> meshOf(const Strategy& s) {
+  std::vector<Axis> mesh = axesOf(s);
+  if (!s.pipeline) return mesh;
+  mesh.push_back({kStages, s.stages ? std::to_string(s.stages) : "stages"});
+  mesh.push_back({kMicro, std::to_string(s.accumulate_steps)});
+  return mesh;
 }
 
 // What a pass is told beside the fields that are its options.
-enum class Told { Nothing, Axes, Mesh, Servers, Serving };
+// Data: the axes over which the batch is cut, micro-batches among them. Stages: that of the stages.
+enum class Told { Nothing, Axes, Data, Mesh, Stages, Assigned, Servers, Serving };
 
 struct Step {
   const char* pass;
@@ -40,10 +61,11 @@ struct Step {
   const char* field = "";  // that asks for it
 };
 
+bool isPipelined(const Strategy& s) { return s.pipeline && isReplicated(s); }
 bool always(const Strategy&) { return true; }
 bool mergesGradients(const Strategy& s) { return s.gradient_merge && s.gradient_merge_k_steps > 1; }
 bool changesProgram(const Strategy& s) {
-  return s.recompute || s.lars || s.lamb || mergesGradients(s);
+  return s.amp || s.recompute || s.lars || s.lamb || mergesGradients(s);
 }
 bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
 
@@ -51,24 +73,34 @@ const Step kSteps[] = {
     {"check-source", Told::Nothing, always},
     // What changes the program of one device; the other one is kept beside it.
     {"keep-source", Told::Nothing, changesProgram},
+    {"amp", Told::Nothing, [](const Strategy& s) { return s.amp; }, "amp"},
     {"recompute", Told::Nothing, [](const Strategy& s) { return s.recompute; }, "recompute"},
     {"lars", Told::Nothing, [](const Strategy& s) { return s.lars; }, "lars"},
     {"lamb", Told::Nothing, [](const Strategy& s) { return s.lamb; }, "lamb"},
     {"gradient-merge", Told::Nothing, mergesGradients, "gradient_merge"},
     {"form-job", Told::Mesh, always},
-    {"cut-batch", Told::Axes, always},
-    {"ps-place", Told::Servers, isServed, "mode"},
-    {"ps-split", Told::Serving, isServed, "mode"},
+    {"cut-batch", Told::Data, always},
+    {"ps-place", Told::Servers, isUpdatedByServers, "mode"},
+    {"ps-split", Told::Serving, isUpdatedByServers, "mode"},
+    {"ps-place", Told::Serving, isGeo, "mode"},
+    {"ps-exchange", Told::Servers, isGeo, "geo_sgd_mode"},
     {"ps-startup", Told::Axes, isServed, "mode"},
-    {"broadcast-startup", Told::Axes, isReplicated},
-    {"scale-loss", Told::Axes, reducesGradients},
-    {"reduce-gradients", Told::Axes, reducesGradients},
+    {"broadcast-startup", Told::Axes,
+     [](const Strategy& s) { return isReplicated(s) && !s.pipeline; }},
+    {"scale-loss", Told::Data, reducesGradients},
+    {"reduce-gradients", Told::Data, reducesGradients},
     {"fp16-all-reduce", Told::Axes,
      [](const Strategy& s) { return reducesGradients(s) && s.fp16_allreduce; }, "fp16_allreduce"},
+    {"assign-stages", Told::Assigned, isPipelined, "pipeline"},
+    {"pipeline", Told::Stages, isPipelined, "pipeline"},
+    {"broadcast-startup", Told::Axes, isPipelined},
     {"local-sgd", Told::Axes, isLocalSgd, "collective_mode"},
     {"bucket", Told::Axes,
      [](const Strategy& s) { return isReplicated(s) && s.fuse_all_reduce_ops; },
      "fuse_all_reduce_ops"},
+    // Takes buckets apart into those of parts and those of what stays whole.
+    {"sharding", Told::Axes, [](const Strategy& s) { return isReplicated(s) && s.sharding; },
+     "sharding"},
     // After the passes that look for gradients: a composite is no framework op.
     {"sync-batch-norm", Told::Axes, [](const Strategy& s) { return s.sync_batch_norm; },
      "sync_batch_norm"},
@@ -76,23 +108,30 @@ const Step kSteps[] = {
     {"reduce-by-levels", Told::Axes,
      [](const Strategy& s) { return isReplicated(s) && s.use_hierarchical_allreduce; },
      "use_hierarchical_allreduce"},
-    {"declare-sites", Told::Nothing, always},
+    // Trainers of geo-SGD take the steps of one device on their shares: nothing is per share in
+    // them.
+    {"declare-sites", Told::Nothing, [](const Strategy& s) { return !isGeo(s); }},
 };
 
 // {axes=dp fuse_grad_size_in_MB=32}: where it works, and every field that is an option of it.
 std::string optionsOf(const Step& step, const Strategy& strategy) {
-  std::string names, mesh, text;
-  for (const Axis& axis : axesOf(strategy)) {
-    names += (names.empty() ? "" : ",") + axis.name;
-    mesh += (mesh.empty() ? "" : ",") + axis.name + ":" + std::to_string(axis.size);
-  }
+  std::string names, data, mesh, text;
+  for (const Axis& axis : axesOf(strategy)) names += (names.empty() ? "" : ",") + axis.name;
+  for (const Axis& axis : meshOf(strategy))
+    mesh += (mesh.empty() ? "" : ",") + axis.name + ":" + axis.size;
+  data = names + (isPipelined(strategy) ? std::string(",") + kMicro : "");
   const bool servers = step.told == Told::Servers || step.told == Told::Serving;
   if (step.told == Told::Axes || servers) text += " axes=" + names;
+  if (step.told == Told::Data) text += " axes=" + data;
+  if (step.told == Told::Stages || step.told == Told::Assigned)
+    text += std::string(" axes=") + kStages;
+  if (step.told == Told::Stages) text += std::string(" micro=") + kMicro;
+  if (step.told == Told::Assigned) text += strategy.stages ? " by=cost" : " by=annotations";
   if (servers) text += " servers=" + std::to_string(serverCount(strategy));
   if (step.told == Told::Serving) text += " serve=" + serveMode(strategy);
   // Trainers of servers do not speak to each other.
   if (step.told == Told::Mesh)
-    text += " axes=" + mesh + " comm-axes=" + (isServed(strategy) ? "none" : names);
+    text += " axes=" + mesh + " comm-axes=" + (isServed(strategy) ? "none" : data);
   for (const FieldRow& row : strategyFields())
     if (llvm::is_contained(row.passes, step.pass))
       if (const std::string value = valueOf(strategy, row); !value.empty())

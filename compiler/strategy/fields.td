@@ -123,6 +123,76 @@ def recompute_extra_work : Int<30> {
   let passes = ["recompute"];
   let meaning = "of auto: most work that is added, in percent of a step's";
 }
+// Mixed precision (docs/passes/amp.md).
+def amp : Bool<false> {
+  let versions = "2.x";
+  let meaning = "ops that gain by it compute in half precision";
+}
+def amp_dtype : Word<"float16"> {
+  let words = ["float16", "bfloat16"];
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "the half precision; with bfloat16 the loss is not scaled";
+}
+def init_loss_scaling : Float<"32768"> {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "factor of the loss in the first step, so that small gradients do not vanish";
+}
+def use_dynamic_loss_scaling : Bool<true> {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "the factor follows from whether gradients are finite; else it stays, and if it is 1 "
+                "nothing is looked at";
+}
+def incr_every_n_steps : Int<1000> {
+  let versions = "2.x";
+  let range = [1, 0x7fffffff];
+  let relevant = "use_dynamic_loss_scaling=true";
+  let passes = ["amp"];
+  let meaning = "good steps in a row after which the factor grows";
+}
+def decr_every_n_nan_or_inf : Int<2> {
+  let versions = "2.x";
+  let range = [1, 0x7fffffff];
+  let relevant = "use_dynamic_loss_scaling=true";
+  let passes = ["amp"];
+  let meaning = "bad steps in a row after which the factor shrinks";
+}
+def incr_ratio : Float<"2"> {
+  let versions = "2.x";
+  let range = [1, 1000000];
+  let relevant = "use_dynamic_loss_scaling=true";
+  let passes = ["amp"];
+  let meaning = "by which the factor grows";
+}
+def decr_ratio : Float<"0.8"> {
+  let versions = "2.x";
+  let range = [0, 1];
+  let relevant = "use_dynamic_loss_scaling=true";
+  let passes = ["amp"];
+  let meaning = "by which the factor shrinks, though not below 1";
+}
+def custom_white_list : Words {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "op types that compute in half precision beside those of the framework's list";
+}
+def custom_black_list : Words {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "op types that compute in float32 whatever list they are on";
+}
+def custom_black_varnames : Words {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "variables: ops that take or give one of them compute in float32";
+}
 // Update rules (docs/passes/update-rules.md).
 def lars : Bool<false> {
   let versions = "2.x";
@@ -189,6 +259,75 @@ def gradient_merge_avg : Bool<true> {
   let relevant = "gradient_merge=true";
   let passes = ["gradient-merge"];
   let meaning = "the update takes the mean of the merged gradients, else their sum";
+}
+// Sharding (docs/passes/sharding.md).
+def sharding : Bool<false> {
+  let versions = "2.x";
+  let relevant = "mode!=pserver";
+  let meaning = "updates and their state are cut over ranks, flat and in equal parts";
+}
+def sharding_degree : Int<0> {
+  let versions = "2.x";
+  let range = [0, 0x7fffffff];
+  let relevant = "sharding=true";
+  let meaning = "ranks that a parameter is cut over, the others hold replicas; 0: all";
+}
+def sharding_stage : Int<1> {
+  let versions = "2.x";
+  let range = [1, 3];
+  let relevant = "sharding=true";
+  let passes = ["sharding"];
+  let meaning = "1, 2: gradients, updates and state are cut; 3: parameters too";
+}
+def segment_broadcast_MB : Float<"32"> {
+  let versions = "2.x";
+  let range = [0, 1048576];
+  let relevant = "sharding=true";
+  let passes = ["sharding"];
+  let meaning = "most MiB of parameters that one operation puts together";
+}
+def min_shard : Int<0> {
+  let range = [0, 0x7fffffff];
+  let relevant = "sharding=true";
+  let passes = ["sharding"];
+  let meaning = "parameters of fewer elements stay whole";
+}
+// Stages of layers on different ranks (docs/passes/pipeline.md).
+def pipeline : Bool<false> {
+  let versions = "2.x";
+  let relevant = "mode!=pserver";
+  let meaning = "stages of layers on different ranks, and micro-batches that go through them";
+}
+def stages : Int<0> {
+  let range = [0, 1048576];
+  let relevant = "pipeline=true";
+  let meaning = "stages, chosen by what ops cost; 0: those that op_device names";
+}
+def virtual_stages : Int<1> {
+  let range = [1, 1024];
+  let relevant = "pipeline=true";
+  let passes = ["form-job", "assign-stages", "pipeline"];
+  let meaning = "parts of the model per stage: 1F1B is interleaved with more than one";
+}
+def accumulate_steps : Int<1> {
+  let versions = "2.x";
+  let range = [1, 1048576];
+  let relevant = "pipeline=true";
+  let meaning = "micro-batches of a batch";
+}
+def micro_batch_size : Int<1> {
+  let versions = "2.x";
+  let range = [1, 0x7fffffff];
+  let relevant = "pipeline=true";
+  let meaning = "kept for files that say it: a micro-batch is the fed batch divided by "
+                "accumulate_steps and replicas";
+}
+def schedule_mode : Word<"1F1B"> {
+  let versions = "2.x";
+  let words = ["F-then-B", "1F1B", "ZB-H1"];
+  let relevant = "pipeline=true";
+  let passes = ["pipeline"];
+  let meaning = "the order in which a stage runs its tasks";
 }
 def batch_dims : Words {
   let flag = "batch-dim";
@@ -258,7 +397,8 @@ def completely_not_async : Bool<false> {
 def enable_dc_asgd : Bool<false> {
   let versions = "1.x";
   let relevant = "mode=pserver";
-  let meaning = "asynchronous updates are corrected for their delay";
+  let passes = ["ps-split"];
+  let meaning = "asynchronous updates of sgd are corrected for their delay";
 }
 def geo_sgd_mode : Bool<false> {
   let versions = "1.x";
@@ -267,9 +407,10 @@ def geo_sgd_mode : Bool<false> {
 }
 def geo_sgd_need_push_nums : Int<100> {
   let versions = "1.x";
-  let range = [1, 0x7fffffff];
-  let relevant = "geo_sgd_mode=true";
-  let meaning = "steps between such pushes";
+  let range = [1, 0x1000000];
+  let relevant = "mode=pserver";
+  let passes = ["ps-exchange"];
+  let meaning = "with geo_sgd_mode or preset=geo: steps between such pushes";
 }
 def wait_port : Bool<true> {
   let versions = "1.x";

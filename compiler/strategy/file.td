@@ -84,14 +84,14 @@ def TableType : Enum { let names = ["PS_SPARSE_TABLE", "PS_DENSE_TABLE"]; }
 def DistributedStrategy : Message {
   let entries = [
     Told<1, "Mode", "mode", "COLLECTIVE", "COLLECTIVE: mode=collective; PS: mode=pserver">,
-    Asks<2, "bool", "amp", "false", "mixed precision">,
+    Is<amp, 2, "bool", "false">,
     Is<recompute, 3, "bool", "false">,
     Told<4, "bool", "localsgd", "false", "collective_mode=local_sgd">,
     Asks<5, "bool", "dgc", "false", "gradients that travel as their largest elements">,
     Is<gradient_merge, 6, "bool", "false">,
     Is<lars, 7, "bool", "false">,
     Is<lamb, 8, "bool", "false">,
-    Asks<9, "bool", "pipeline", "false", "stages of layers on different ranks">,
+    Is<pipeline, 9, "bool", "false">,
     Hint<10, "bool", "elastic", "false", "the framework does not read it either">,
     Asks<11, "bool", "auto", "false", "strategies that the tool chooses by itself">,
     Told<12, "bool", "a_sync", "true",
@@ -113,7 +113,7 @@ def DistributedStrategy : Message {
     Asks<24, "bool", "adaptive_localsgd", "false",
          "parameters averaged after numbers of steps that follow the loss">,
     Is<fp16_allreduce, 25, "bool", "false">,
-    Asks<26, "bool", "sharding", "false", "parameters and their state cut over ranks">,
+    Is<sharding, 26, "bool", "false">,
     Hint<27, "float", "last_comm_group_size_MB", "1", dygraph>,
     Hint<28, "bool", "find_unused_parameters", "false", dygraph>,
     Asks<29, "bool", "tensor_parallel", "false", "layers cut over ranks">,
@@ -179,19 +179,19 @@ def RefinedOpsPattern : Message {
 }
 def AMPConfig : Message {
   let entries = [
-    Part<1, "float", "init_loss_scaling", "32768">,
-    Part<2, "int32", "incr_every_n_steps", "1000">,
-    Part<3, "int32", "decr_every_n_nan_or_inf", "2">,
-    Part<4, "float", "incr_ratio", "2">,
-    Part<5, "float", "decr_ratio", "0.8">,
-    Part<6, "bool", "use_dynamic_loss_scaling", "true">,
-    Part<7, "repeated string", "custom_white_list">,
-    Part<8, "repeated string", "custom_black_list">,
-    Part<9, "repeated string", "custom_black_varnames">,
-    Part<10, "bool", "use_pure_fp16">,
-    Part<11, "bool", "use_fp16_guard", "true">,
-    Part<12, "bool", "use_optimizer_fp16">,
-    Part<13, "bool", "use_pure_bf16">,
+    Is<init_loss_scaling, 1, "float", "32768">,
+    Is<incr_every_n_steps, 2, "int32", "1000">,
+    Is<decr_every_n_nan_or_inf, 3, "int32", "2">,
+    Is<incr_ratio, 4, "float", "2">,
+    Is<decr_ratio, 5, "float", "0.8">,
+    Is<use_dynamic_loss_scaling, 6, "bool", "true">,
+    Is<custom_white_list, 7, "repeated string", "">,
+    Is<custom_black_list, 8, "repeated string", "">,
+    Is<custom_black_varnames, 9, "repeated string", "">,
+    Asks<10, "bool", "use_pure_fp16", "", "parameters in half precision">,
+    Hint<11, "bool", "use_fp16_guard", "true", "it counts with use_pure_fp16 only">,
+    Hint<12, "bool", "use_optimizer_fp16", "", "it is read by the planner of annotated tensors only">,
+    Asks<13, "bool", "use_pure_bf16", "", "parameters in half precision">,
   ];
 }
 def LocalSGDConfig : Message {
@@ -235,9 +235,9 @@ def LambConfig : Message {
 }
 def PipelineConfig : Message {
   let entries = [
-    Part<1, "int32", "micro_batch_size", "1">,
-    Part<2, "int32", "accumulate_steps", "1">,
-    Part<3, "string", "schedule_mode", "1F1B">,
+    Is<micro_batch_size, 1, "int32", "1">,
+    Is<accumulate_steps, 2, "int32", "1">,
+    Is<schedule_mode, 3, "string", "1F1B">,
     Hint<4, "bool", "p2p_cache_shape", "true", dygraph>,
     Hint<5, "bool", "enable_partial_send_recv", "true", dygraph>,
   ];
@@ -252,21 +252,25 @@ def TensorParallelConfig : Message {
 }
 def ShardingConfig : Message {
   let entries = [
-    Part<1, "string", "sharding_segment_strategy", "segment_broadcast_MB">,
-    Part<2, "float", "segment_broadcast_MB", "32">,
-    Part<3, "repeated string", "segment_anchors">,
-    Part<4, "int32", "sharding_degree", "8">,
-    Part<5, "int32", "mp_degree", "1">,
-    Part<6, "int32", "dp_degree", "1">,
-    Part<8, "int32", "gradient_merge_acc_step", "1">,
-    Part<9, "bool", "optimize_offload">,
-    Part<10, "bool", "pp_allreduce_in_optimize">,
-    Part<11, "int32", "pp_degree", "1">,
-    Part<12, "bool", "optimize_cast">,
-    Part<13, "bool", "_dp_as_optimizer_sharding">,
-    Part<14, "int32", "stage", "1">,
-    Part<15, "bool", "enable_tuning">,
-    Part<16, "bool", "use_calc_stream">,
+    Hint<1, "string", "sharding_segment_strategy", "segment_broadcast_MB",
+         "segments are cut by bytes, segment_broadcast_MB">,
+    Is<segment_broadcast_MB, 2, "float", "32">,
+    Hint<3, "repeated string", "segment_anchors", "",
+         "segments are cut by bytes, segment_broadcast_MB">,
+    Is<sharding_degree, 4, "int32", "8">,
+    Asks<5, "int32", "mp_degree", "1", "layers cut over ranks">,
+    Hint<6, "int32", "dp_degree", "1", "ranks that are left beside other degrees hold replicas">,
+    Asks<8, "int32", "gradient_merge_acc_step", "1",
+         "merged gradients by another name than gradient_merge and gradient_merge_configs.k_steps">,
+    Asks<9, "bool", "optimize_offload", "", "state that lies on the host between updates">,
+    Hint<10, "bool", "pp_allreduce_in_optimize", "", "it chooses a place for the same sums">,
+    Asks<11, "int32", "pp_degree", "1", "stages of layers on different ranks">,
+    Asks<12, "bool", "optimize_cast", "", "parameters that are kept in half precision">,
+    Asks<13, "bool", "_dp_as_optimizer_sharding", "",
+         "state cut over the replicas of pipelines">,
+    Is<sharding_stage, 14, "int32", "1", "stage">,
+    Hint<15, "bool", "enable_tuning", "", "nothing is tuned here">,
+    Hint<16, "bool", "use_calc_stream", "", "sums run beside what does not need them">,
   ];
   let old = [
     Old<"fuse_broadcast_MB", "float", "segment_broadcast_MB", "same", "the size of a segment">,

@@ -13,7 +13,7 @@ class Feature<string nm, string what> {
 
 // In the order in which passes apply them: first what changes the program of one device, then what
 // distributes it.
-def Amp : Feature<"amp", "mixed precision">;
+def Amp : Feature<"amp", "mixed precision"> { let on = "amp=true"; }
 def Recompute : Feature<"recompute", "activations computed again"> {
   let on = "recompute=true";
 }
@@ -23,9 +23,9 @@ def Asp : Feature<"asp", "two of four weights are zero">;
 def GradientMerge : Feature<"gradient_merge", "gradients merged over steps"> {
   let on = "gradient_merge=true";
 }
-def Pipeline : Feature<"pipeline", "stages on different ranks">;
+def Pipeline : Feature<"pipeline", "stages on different ranks"> { let on = "pipeline=true"; }
 def TensorParallel : Feature<"tensor_parallel", "layers cut over ranks">;
-def Sharding : Feature<"sharding", "parameters and state cut over ranks">;
+def Sharding : Feature<"sharding", "parameters and state cut over ranks"> { let on = "sharding=true"; }
 def Served : Feature<"mode pserver", "parameters lie on servers"> { let on = "mode=pserver"; }
 def LocalSgd : Feature<"localsgd", "parameters averaged, gradients not reduced"> {
   let on = "collective_mode=local_sgd";
@@ -104,12 +104,26 @@ def : Composes<Recompute, [Served], "pserver_recompute">;
 def : Composes<Recompute, [LocalSgd], "local_sgd_recompute">;
 def : Composes<Recompute, [SyncBatchNorm], "recompute_sync_batch_norm">;
 def : Composes<Recompute, [Hierarchical], "recompute_hierarchical">;
+def : Composes<Recompute, [Sharding], "recompute_sharding">;
 def : Composes<Recompute, [Fp16AllReduce], "fp16_all_reduce_recompute">;
 def : Composes<Lars, [Fp16AllReduce], "fp16_all_reduce_lars">;
 def : Composes<Lamb, [Fp16AllReduce], "fp16_all_reduce_lamb">;
 def : Composes<GradientMerge, [Fp16AllReduce], "fp16_all_reduce_merged">;
 def : Composes<SyncBatchNorm, [Fp16AllReduce], "fp16_all_reduce_batch_norm">;
 def : Composes<Hierarchical, [Fp16AllReduce], "fp16_all_reduce_hierarchical">;
+def : Composes<Amp, [Lars], "amp_lars">;
+def : Composes<Amp, [Lamb], "amp_lamb">;
+def : Composes<Amp, [Hierarchical], "amp_hierarchical">;
+def : Composes<Amp, [GradientMerge], "amp_gradient_merge",
+               "gradients are added up in float32 with the scale in them, and looked at once per "
+               "update">;
+def : Composes<Amp, [SyncBatchNorm], "amp_sync_batch_norm",
+               "statistics are taken in float32">;
+def : Composes<Amp, [Recompute], "amp_recompute">;
+def : Later<Amp, [Sharding], "the flag of infinite gradients would have to be joined over the parts">;
+def : Later<Amp, [Served], "servers would have to leave a round out where a trainer overflows">;
+def : Later<Amp, [LocalSgd],
+            "each replica would scale by a number of its own, and leave out steps of its own">;
 def : Composes<Lars, [Served, Hierarchical], "lars_recorded">;
 def : Composes<Lamb, [Served, Hierarchical], "lamb_recorded">;
 def : Composes<Lars, [LocalSgd], "local_sgd_lars">;
@@ -125,6 +139,33 @@ def : Later<GradientMerge, [Hierarchical],
             "sums within the branch of the k-th step are not taken apart into levels">;
 def : Later<GradientMerge, [SyncBatchNorm],
             "running statistics would have to move once for all merged steps">;
+def : Composes<Sharding, [Lars, Lamb], "sharding_rules",
+               "what takes norms of whole parameters is updated whole on every rank">;
+def : Composes<Sharding, [GradientMerge], "sharding_merge">;
+def : Composes<Sharding, [SyncBatchNorm], "sharding_sync_batch_norm">;
+def : Later<Sharding, [Fp16AllReduce],
+            "gradients travel as sums of parts, which would be rounded part by part">;
+def : Later<Sharding, [Hierarchical],
+            "parts would be summed level by level; ranks beside sharding_degree sum parts already">;
+def : Composes<Lars, [Pipeline], "pipeline_lars">;
+def : Composes<Lamb, [Pipeline], "pipeline_lamb">;
+def : Later<Pipeline, [Amp],
+            "the flag of infinite gradients would have to be joined over the stages">;
+def : Later<Pipeline, [Recompute], "what is computed again would have to stay in its stage's task">;
+def : Later<Pipeline, [Asp], "masks would have to lie on the stages of their parameters">;
+def : Later<Pipeline, [GradientMerge],
+            "the branch of the k-th step would have to be cut over the stages; take accumulate_steps "
+            "k times as large">;
+def : Later<Pipeline, [TensorParallel, Sharding],
+            "their sums stand in the forward part, which becomes tasks of stages">;
+def : Later<Pipeline, [LocalSgd, AdaptiveLocalSgd],
+            "each stage would have to average its own parameters">;
+def : Later<Pipeline, [Fp16AllReduce],
+            "gradients are added up over the micro-batches before they travel">;
+def : Later<Pipeline, [SyncBatchNorm],
+            "statistics would be those of a micro-batch on all replicas">;
+def : Later<Pipeline, [Hierarchical],
+            "sums of gradients stand in the parts of stages and are not taken apart into levels">;
 def : Composes<Hierarchical, [SyncBatchNorm], "train_hierarchical_sync_batch_norm">;
 def : Composes<Hierarchical, [LocalSgd], "local_sgd_hierarchical">;
 def : Conflicts<LocalSgd, [SyncBatchNorm],

@@ -46,6 +46,12 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return s.use_hierarchical_allreduce && !s.fuse_all_reduce_ops; },
        "use_hierarchical_allreduce and fuse_all_reduce_ops=false: three operations per gradient "
        "instead of one would be slower than none of both; keep buckets on"},
+      {{"trainers", "sharding_degree"},
+       [](const Strategy& s) {
+         return s.sharding && s.sharding_degree > 0 && s.trainers % s.sharding_degree != 0;
+       },
+       "trainers and sharding_degree: as many ranks as a parameter is cut over, or a multiple of "
+       "that, make up all trainers"},
       {{"collective_mode", "scale_strategy"},
        [](const Strategy& s) {
          return s.mode == "collective" && s.collective_mode == "local_sgd" &&
@@ -57,6 +63,29 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return s.recompute && s.recompute_checkpoints.empty(); },
        "recompute and recompute_checkpoints: say what is kept, by names or patterns of values, or "
        "sqrt or auto alone"},
+      {{"pipeline", "stages"},
+       [](const Strategy& s) { return !s.pipeline && (s.stages || s.virtual_stages > 1); },
+       "stages, virtual_stages and pipeline: stages exist in a pipeline only; add --pipeline"},
+      {{"pipeline", "stages"},
+       [](const Strategy& s) { return s.pipeline && s.stages == 1; },
+       "pipeline and stages: one stage is no pipeline; ask for two or more, or turn pipeline off"},
+      {{"trainers", "stages"},
+       [](const Strategy& s) {
+         return s.pipeline && s.stages > 1 && (s.trainers < s.stages || s.trainers % s.stages);
+       },
+       "trainers and stages: pipelines of that many stages each make up all trainers; give "
+       "--trainers a multiple of --stages"},
+      {{"schedule_mode"},
+       [](const Strategy& s) { return s.pipeline && s.schedule_mode == "ZB-H1"; },
+       "schedule_mode ZB-H1: gradients of weights and of activations are results of one op of the "
+       "program, and are not taken apart into tasks yet; use 1F1B"},
+      {{"accumulate_steps", "virtual_stages"},
+       [](const Strategy& s) {
+         return s.pipeline && s.schedule_mode == "1F1B" && s.virtual_stages > 1 && s.stages > 1 &&
+                s.accumulate_steps % s.stages != 0;
+       },
+       "accumulate_steps and virtual_stages: interleaved parts take micro-batches in groups as "
+       "large as the pipeline; make accumulate_steps a multiple of stages"},
       {{"mode", "pservers"},
        [](const Strategy& s) { return isServed(s) && s.pservers.empty(); },
        "mode pserver and pservers: say where the servers are, --pservers HOST:PORT,…, or how many "
@@ -100,14 +129,11 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return s.geo_sgd_mode && s.half_async; },
        "geo_sgd_mode and half_async: trainers either push what has changed every so many steps, or "
        "wait for their gradients; turn one of them off"},
-      {{"preset", "geo_sgd_mode"},
-       [](const Strategy& s) { return isServed(s) && serveMode(s) == "geo"; },
-       "preset geo, geo_sgd_mode: servers that add up changes are not there yet; use "
-       "sync_mode=false without it"},
-      {{"enable_dc_asgd", "sync_mode"},
-       [](const Strategy& s) { return isServed(s) && s.enable_dc_asgd && !isSynchronous(s); },
-       "enable_dc_asgd: servers that keep what each trainer has pulled are not there yet; turn it "
-       "off"},
+      {{"enable_dc_asgd", "geo_sgd_mode"},
+       [](const Strategy& s) { return isServed(s) && s.enable_dc_asgd && serveMode(s) == "geo"; },
+       "enable_dc_asgd and geo_sgd_mode: trainers of geo-SGD push no gradients that could come "
+       "late; "
+       "turn one of them off"},
   };
   return rows;
 }

@@ -1,6 +1,7 @@
 #include "compiler/verify/verify.h"
 
 #include "compiler/verify/communication/communication.h"
+#include "compiler/verify/refinement/refinement.h"
 #include "compiler/verify/relations/relations.h"
 #include "compiler/verify/structure/structure.h"
 
@@ -42,18 +43,29 @@ void requireWhole(Rung& rung) {
 
 }  // namespace
 
-std::vector<std::string> rungNames() { return {"structure", "relations", "communication"}; }
+std::vector<std::string> rungNames() {
+  return {"structure", "refinement", "relations", "communication"};
+}
+
+std::vector<std::string> defaultRungs(mlir::ModuleOp job) {
+  if (job && needsRefinement(job)) return rungNames();
+  return {"structure", "relations", "communication"};
+}
 
 VerifyReport verifyJob(mlir::ModuleOp job, const nlohmann::ordered_json* manifest,
                        const VerifyOptions& options) {
   VerifyReport report;
-  report.required = options.require.empty() ? rungNames() : options.require;
+  report.required = options.require.empty() ? defaultRungs(job) : options.require;
   report.rungs.push_back(verifyStructure(job, manifest, options.given, options.wellFormed));
   if (report.rungs.front().verdict == Verdict::Refuted) {
+    if (llvm::is_contained(report.required, "refinement"))
+      report.rungs.push_back(skipped("refinement"));
     report.rungs.push_back(skipped("relations"));
     report.rungs.push_back(skipped("communication"));
     return report;
   }
+  if (llvm::is_contained(report.required, "refinement") || needsRefinement(job))
+    report.rungs.push_back(verifyRefinement(job));
   std::string loss = manifest ? manifest->value("loss", "") : "";
   report.rungs.push_back(verifyRelations(job, loss));
   if (options.whole) requireWhole(report.rungs.back());

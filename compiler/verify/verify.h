@@ -13,7 +13,7 @@
 namespace dtranspile::verify {
 
 struct VerifyOptions {
-  std::vector<std::string> require;  // rungs that the verdict covers; empty: all of rungNames()
+  std::vector<std::string> require;  // rungs that the verdict covers; empty: defaultRungs()
   mlir::ModuleOp
       given;  // programs that the job must have been made from (verify JOB MAIN); null: not asked
   bool wellFormed = false;  // the module is as parseGuarded gave it, which asks all ops' verifiers
@@ -21,8 +21,11 @@ struct VerifyOptions {
                        // only is refuted
 };
 
-// "structure", "relations", "communication".
+// "structure", "refinement", "relations", "communication".
 std::vector<std::string> rungNames();
+// Those that a verdict covers where nobody says: "refinement" where the job has changed its source.
+// `job` may be null.
+std::vector<std::string> defaultRungs(mlir::ModuleOp job);
 
 // `manifest` may be null for a module without its folder. Time and memory are linear in the ops of
 // the job and do not depend on the number of ranks.

@@ -2,6 +2,7 @@
 // other dialects.
 #include "dialects/dist/dist.h"
 
+#include "dialects/dist/changes.h"
 #include "dialects/dist/dist_dialect.cc.inc"
 #include "dialects/dist/dist_enums.cc.inc"
 #include "dialects/pd/op_view.h"
@@ -146,6 +147,20 @@ const Discardable kDiscardable[] = {
     {kPerMicroAttr, "a unit attribute on a pd.var",
      [](mlir::Operation* op, mlir::Attribute value) {
        return isVar(op) && llvm::isa<mlir::UnitAttr>(value);
+     }},
+    {kChangedRowsAttr, "a unit attribute on a dist.push",
+     [](mlir::Operation* op, mlir::Attribute value) {
+       return llvm::isa<PushOp>(op) && llvm::isa<mlir::UnitAttr>(value);
+     }},
+    {kKnownAttr, "a variable (symbol) on a dist.pull",
+     [](mlir::Operation* op, mlir::Attribute value) {
+       return llvm::isa<PullOp>(op) && llvm::isa<mlir::FlatSymbolRefAttr>(value);
+     }},
+    {kAsPulledAttr, "a unit attribute on a pd.get in the handler of a push",
+     [](mlir::Operation* op, mlir::Attribute value) {
+       auto handler = op->getParentOfType<HandleOp>();
+       return llvm::isa<pd::GetOp>(op) && llvm::isa<mlir::UnitAttr>(value) && handler &&
+              handler.getKind() == Handler::Push;
      }},
     {kContractsAttr, "an array of {tag, statement, sites} on a module", isContracts},
     {kChangesAttr, "an array of {pass, …} on a module", isChanges},

@@ -1,4 +1,5 @@
 // Constraints of requests to servers (docs/dialects/dist.md, parameter server).
+#include "dialects/dist/changes.h"
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/dist/verify.h"
@@ -39,11 +40,24 @@ bool fit(int64_t a, int64_t b) {
 
 }  // namespace
 
-LogicalResult PushOp::verify() { return verifyPending(*this); }
+LogicalResult PushOp::verify() {
+  if ((*this)->hasAttr(kChangedRowsAttr) &&
+      (getMerge() != Merge::Each || !llvm::isa<mlir::RankedTensorType>(getInput().getType())))
+    return emitOpError("D36: changed rows are those of a dense tensor, with merge each");
+  return verifyPending(*this);
+}
 LogicalResult PushOp::verifySymbolUses(SymbolTableCollection& tables) {
   return verifyRemote(*this, getVar(), tables);
 }
+// D36: rows that do not come are those of a variable of this role, of the same type.
 LogicalResult PullOp::verifySymbolUses(SymbolTableCollection& tables) {
+  if (auto known = (*this)->getAttrOfType<mlir::FlatSymbolRefAttr>(kKnownAttr)) {
+    auto var = tables.lookupNearestSymbolFrom<pd::VarOp>(*this, known);
+    if (!var) return emitOpError("D5: there is no variable ") << known << " in this role";
+    if (var.getType() != getOutput().getType())
+      return emitOpError("D36: gives ")
+             << getOutput().getType() << ", and " << known << " is " << var.getType();
+  }
   return verifyRemote(*this, getVar(), tables);
 }
 LogicalResult PhaseOp::verifySymbolUses(SymbolTableCollection& tables) {

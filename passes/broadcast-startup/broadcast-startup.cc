@@ -19,17 +19,20 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();
     if (!job->startup) return;
+    // One replica of a pipeline.
+    if (job->ranks == 1 && job->mesh.ranks() > 1) return;
     if (mlir::failed(commsCarrying(getOperation(), kGradients, job->axes)))
       return signalPassFailure();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(job->startup.getBodyBlock());
-    for (const auto& [along, byElement] : variables(*job)) {
+    for (const auto& [key, byElement] : variables(*job)) {
+      const auto& [along, where] = key;
       auto comms = commsCarrying(getOperation(), kGradients, along);
       if (mlir::failed(comms)) return signalPassFailure();
       size_t next = 0;
       for (const auto& [element, vars] : byElement)
         for (llvm::ArrayRef<pd::VarOp> rest = vars; !rest.empty();) {
           size_t count = bucketSize(rest);
-          broadcast(builder, *job, rest.take_front(count), along,
+          broadcast(builder, *job, rest.take_front(count), along, where,
                     symbolOf((*comms)[next++ % comms->size()]));
           rest = rest.drop_front(count);
         }
@@ -38,10 +41,12 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
 
  private:
   using ByElement = llvm::MapVector<mlir::Type, std::vector<pd::VarOp>>;
+  using Key = std::pair<mlir::ArrayAttr, dist::SelAttr>;
 
-  // Dense variables that differ when start-up is over, by the axes along which they do, in the
-  // order of the role. A flat variable is held by its parts, which are among them.
-  static llvm::MapVector<mlir::ArrayAttr, ByElement> variables(JobOnAxes& job) {
+  // Dense variables that differ when start-up is over, by the axes along which they do and the
+  // ranks that have them, in the order of the role. A flat variable is held by its parts, which are
+  // among them.
+  static llvm::MapVector<Key, ByElement> variables(JobOnAxes& job) {
     const verify::Differences differences = verify::Differences::ofStartup(job.role, job.startup);
     const verify::AxisSet own = axesOf(job, differences.axes());
     llvm::DenseMap<mlir::StringAttr, mlir::ArrayAttr> along;
@@ -51,12 +56,14 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
           set.any())
         along[pd::SetOp(ending.set).getVarAttr().getAttr()] =
             namesOf(set, differences.axes(), job.role.getContext());
-    llvm::MapVector<mlir::ArrayAttr, ByElement> groups;
+    llvm::MapVector<Key, ByElement> groups;
     for (auto var : job.role.getBody().front().getOps<pd::VarOp>()) {
       auto found = along.find(var.getSymNameAttr());
       if (found != along.end() && !var->hasAttr(pd::kPartsAttr) &&
           llvm::isa<mlir::RankedTensorType>(var.getType()))
-        groups[found->second][pd::tensorOf(var.getType()).getElementType()].push_back(var);
+        groups[{found->second, var->getAttrOfType<dist::SelAttr>(dist::kAtAttr)}]
+              [pd::tensorOf(var.getType()).getElementType()]
+                  .push_back(var);
     }
     return groups;
   }
@@ -72,9 +79,16 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
     return count;
   }
 
-  static void broadcast(mlir::OpBuilder& builder, JobOnAxes& job, llvm::ArrayRef<pd::VarOp> vars,
-                        mlir::ArrayAttr along, mlir::FlatSymbolRefAttr comm) {
+  static void broadcast(mlir::OpBuilder builder, JobOnAxes& job, llvm::ArrayRef<pd::VarOp> vars,
+                        mlir::ArrayAttr along, dist::SelAttr where, mlir::FlatSymbolRefAttr comm) {
     mlir::Location loc = job.startup.getLoc();
+    if (where) {
+      auto on = dist::OnOp::create(builder, loc, mlir::TypeRange(), where, mlir::ValueRange(),
+                                   dist::TaskAttr(), mlir::IntegerAttr());
+      builder.setInsertionPointToStart(&on.getBody().emplaceBlock());
+      dist::YieldOp::create(builder, loc, mlir::ValueRange());
+      builder.setInsertionPointToStart(&on.getBody().front());
+    }
     llvm::SmallVector<mlir::Value> values;
     llvm::SmallVector<mlir::Type> types;
     for (pd::VarOp var : vars) {

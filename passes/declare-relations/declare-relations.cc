@@ -22,6 +22,8 @@ const Tag kLocalState = {
     "local_state",
     "the variable accumulates over a rank's own part of each batch; rank 0's is saved"};
 const Tag kLocalSgdState = {kLocalSgd, ""};  // the statement stays that of local-sgd
+constexpr llvm::StringLiteral kGeo = "geo";
+const Tag kGeoUpdate = {kGeo, ""};  // that of ps-exchange
 
 class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
  public:
@@ -42,7 +44,9 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
 
  private:
   mlir::LogicalResult declareVariables(JobOnAxes& job, const verify::Differences& differences) {
-    const bool local = hasContract(getOperation(), kLocalSgd);
+    const Tag* update = hasContract(getOperation(), kLocalSgd) ? &kLocalSgdState
+                        : hasContract(getOperation(), kGeo)    ? &kGeoUpdate
+                                                               : nullptr;
     const mlir::SymbolTable symbols(job.role);
     // Variables by contract; a contract stands where its last one was found.
     std::map<llvm::StringRef, std::vector<std::string>> sites;
@@ -51,12 +55,12 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
       verify::AxisSet along = axesOf(job, differences.axes()) &= ending.along;
       pd::SetOp set = ending.set;
       const mlir::StringAttr name = set.getVarAttr().getAttr();
-      if (mlir::Operation* var = symbols.lookup(name)) leaveOutPartial(along, var, differences);
+      if (mlir::Operation* var = symbols.lookup(name)) leaveOutDeclared(along, var, differences);
       if (along.none()) continue;
-      mlir::Operation* definition = set.getValue().getDefiningOp();
+      mlir::Operation* definition = writerOf(job.main, set);
       mlir::Operation* writer = definition ? definition : set.getOperation();
       const mlir::ArrayAttr names = namesOf(along, differences.axes(), &getContext());
-      mlir::FailureOr<Tag> tag = tagOf(name, writer, local, names);
+      mlir::FailureOr<Tag> tag = tagOf(name, writer, update, names);
       if (mlir::failed(tag)) return mlir::failure();
       // The other passes average parameters; one that they overlooked must not become a declared
       // difference.
@@ -65,7 +69,10 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
         return writer->emitError("local_sgd: sets parameter '")
                << name.getValue()
                << "', and nothing averages it after this op: the replicas would drift apart";
-      if (mlir::Operation* var = symbols.lookup(name)) declare(var, name, *tag, names);
+      // Between exchanges trainers of geo-SGD go their own ways, parameters included: the contract
+      // lists them, and says of all that they stand for the reference's.
+      mlir::Operation* var = symbols.lookup(name);
+      if (var && tag->name != kGeo) declare(var, name, *tag, names);
       llvm::erase_if(order, [&](const Tag& known) { return known.name == tag->name; });
       order.push_back(*tag);
       sites[tag->name].push_back(name.str());
@@ -75,22 +82,32 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
     return mlir::success();
   }
 
-  // A variable of which every rank has a term is declared so by the pass that made it.
-  static void leaveOutPartial(verify::AxisSet& along, mlir::Operation* var,
-                              const verify::Differences& differences) {
+  // The op that gives what is set; where a branch sets a variable back, that of the set before it.
+  static mlir::Operation* writerOf(pd::ProgramOp main, pd::SetOp set) {
+    if (mlir::Operation* definition = set.getValue().getDefiningOp()) return definition;
+    for (auto other : main.getBodyBlock()->getOps<pd::SetOp>())
+      if (other.getVarAttr() == set.getVarAttr()) return other.getValue().getDefiningOp();
+    return nullptr;
+  }
+
+  // A variable of which every rank has a term, or a part, is declared so by the pass that made it.
+  static void leaveOutDeclared(verify::AxisSet& along, mlir::Operation* var,
+                               const verify::Differences& differences) {
     auto now = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
     for (dist::AxisRelAttr one : now ? now.getAxes() : llvm::ArrayRef<dist::AxisRelAttr>())
-      if (one.getState() == dist::StateKind::Partial)
+      if (one.getState() == dist::StateKind::Partial || one.getState() == dist::StateKind::Split)
         if (int axis = differences.axes().indexOf(one.getAxis().getValue()); axis >= 0)
           along.reset(axis);
   }
 
-  static mlir::FailureOr<Tag> tagOf(mlir::StringAttr variable, mlir::Operation* writer, bool local,
-                                    mlir::ArrayAttr along) {
+  static mlir::FailureOr<Tag> tagOf(mlir::StringAttr variable, mlir::Operation* writer,
+                                    const Tag* update, mlir::ArrayAttr along) {
+    // A snapshot of what servers had.
+    if (update && update->name == kGeo && llvm::isa<dist::PullOp>(writer)) return *update;
     bool framework = pd::OpView::isFrameworkOp(writer);
     if (framework && pd::OpView(writer).type() == "batch_norm") return kBatchStatistics;
     if (!framework || !(pd::OpView(writer).role() & pd::kOptimize)) return kLocalState;
-    if (local) return kLocalSgdState;
+    if (update) return *update;
     return writer->emitError("updates '")
            << variable.getValue() << "' with a value that differs between the ranks of "
            << listOf(along)

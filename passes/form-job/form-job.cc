@@ -3,6 +3,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/form-job/pass.h"
 #include "passes/support/job.h"
+#include "passes/support/step.h"
 
 namespace dtranspile::passes {
 #define GEN_PASS_DEF_FORMJOB
@@ -66,12 +67,38 @@ class FormJob : public impl::FormJobBase<FormJob> {
     return mlir::failure(result.wasInterrupted());
   }
 
+  // A number, `stages`, or NUMBER/stages: how many op_device names, and how many pipelines of them
+  // there are among so many ranks. 0: the text is none of these; failure: it is reported.
+  mlir::FailureOr<int64_t> sizeOf(llvm::StringRef text) {
+    int64_t size = 0;
+    if (!text.getAsInteger(10, size)) return std::max<int64_t>(size, 0);
+    const bool several = text != "stages";
+    if (several && (!text.consume_back("/stages") || text.getAsInteger(10, size) || size < 1))
+      return 0;
+    auto main = llvm::dyn_cast_or_null<pd::ProgramOp>(
+        mlir::SymbolTable::lookupSymbolIn(getOperation(), "main"));
+    const int64_t devices = devicesOf(main),
+                  stages = devices / std::max<int64_t>(virtual_stages, 1);
+    if (stages < 2 || devices % virtual_stages)
+      return main.emitError("op_device names ")
+             << devices << " devices gpu:0, gpu:1 and so on, which make no stages"
+             << (virtual_stages > 1 ? " of that many parts" : "")
+             << ": annotate the program, or have stages chosen by cost (--stages N)";
+    if (!several) return stages;
+    if (size % stages)
+      return main.emitError() << size << " trainers are no multiple of the " << stages
+                              << " stages that op_device names: every pipeline has all stages";
+    return size / stages;
+  }
+
   // NAME:SIZE; what is wrong with a mesh of them the verifier of dist.mesh says.
   mlir::LogicalResult readAxes() {
     for (const std::string& entry : axes) {
       auto [name, text] = llvm::StringRef(entry).split(':');
-      int64_t size = 0;
-      if (name.empty() || text.getAsInteger(10, size) || size < 1)
+      const mlir::FailureOr<int64_t> found = sizeOf(text);
+      if (mlir::failed(found)) return mlir::failure();
+      const int64_t size = *found;
+      if (name.empty() || size < 1)
         return getOperation().emitError("form-job: axes: '") << entry << "' is no NAME:SIZE";
       names_.push_back(name.str());
       sizes_.push_back(size);

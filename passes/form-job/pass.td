@@ -17,6 +17,9 @@ def FormJob : Pass<"form-job", "::mlir::ModuleOp"> {
     `comm-axes` (within a group) and over the first (between groups). `comm-axes=none` makes none:
     the ranks speak to servers only.
 
+    SIZE is a number, `stages`: how many devices op_device names (divided by `virtual_stages`), or
+    NUMBER/stages.
+
     Example: `form-job{axes=dp:4 comm-axes=dp}`
 
         pd.program @main { %x = pd.input "x" : tensor<?x13xf32> … }

@@ -10,6 +10,7 @@
 #include "passes/support/branch.h"
 #include "passes/support/changes.h"
 #include "passes/support/job.h"
+#include "passes/support/state.h"
 #include "passes/support/update_rule.h"
 
 namespace dtranspile::passes {
@@ -41,9 +42,9 @@ bool isConstant(mlir::Operation* op) {
   return spec && spec->effects == pd::kPure;
 }
 
-pd::ProgramOp startupOf(mlir::ModuleOp module) {
-  return llvm::dyn_cast_or_null<pd::ProgramOp>(
-      mlir::SymbolTable::lookupSymbolIn(module, "startup"));
+// The branch of steps that overflow or do not (amp): it hands nothing on but what it sets.
+bool isSkip(mlir::Operation* op) {
+  return isOfUpdate(op) && pd::OpView(op).type() == "conditional_block" && op->getNumResults() == 1;
 }
 
 class Merger {
@@ -82,13 +83,24 @@ class Merger {
         if (!value)
           return op.emitError("lists gradient '")
                  << names[i + 1] << "' in op_role_var and does not write it";
-        gradients_[mlir::StringAttr::get(context_, names[i])] = {names[i], value, {}};
+        gradients_[mlir::StringAttr::get(context_, names[i])] = {names[i], inFull(value), {}};
       }
       listing.push_back(&op);
     }
     // What adds a gradient up lists it from here on.
     for (mlir::Operation* op : listing) pd::OpView(op).setAttr("op_role_var", {});
     return mlir::success();
+  }
+
+  // What travels in half precision (amp) is added up in the type that the update takes it in.
+  static mlir::Value inFull(mlir::Value gradient) {
+    if (!gradient.hasOneUse()) return gradient;
+    mlir::Operation* user = *gradient.user_begin();
+    if (!isOfUpdate(user) || pd::OpView(user).type() != "cast") return gradient;
+    user->moveAfter(gradient.getDefiningOp());
+    pd::OpView(user).setAttr("op_role",
+                             mlir::Builder(user->getContext()).getI32IntegerAttr(pd::kBackward));
+    return user->getResult(0);
   }
 
   mlir::LogicalResult check() {
@@ -127,8 +139,9 @@ class Merger {
   }
 
   mlir::LogicalResult checkSet(pd::SetOp set) {
-    mlir::Operation* writer = set.getValue().getDefiningOp();
-    if (writer && isOfUpdate(writer) && set->getBlock() == block_) return mlir::success();
+    mlir::Operation *writer = set.getValue().getDefiningOp(),
+                    *around = block_->findAncestorOpInBlock(*set);
+    if (around == set ? writer && isOfUpdate(writer) : isSkip(around)) return mlir::success();
     return (writer ? writer : set.getOperation())->emitError("gradient_merge: sets variable '")
            << set.getVar()
            << "' outside of the update: merged steps would set it once each, a batch as large "
@@ -143,7 +156,7 @@ class Merger {
                  << get.getVar()
                  << "' as the update has left it, which runs in every k-th step only";
     if (llvm::isa<pd::SetOp>(op)) return mlir::success();
-    if (isOfUpdate(op) && op->getNumRegions() > 0)
+    if (isOfUpdate(op) && op->getNumRegions() > 0 && !isSkip(op))
       return op->emitError(
           "gradient_merge: a block within the update or the schedule is not "
           "there yet");
@@ -262,6 +275,7 @@ class Merger {
       if (map_.contains(get.getResult()) && get->use_empty()) get->erase();
     for (auto& entry : gradients_) empty(builder, entry.second.sum, pd::kOptimize);
     pd::YieldOp::create(builder, main_.getLoc(), mlir::ValueRange());
+    renumberWithin(conditional_);
     return mlir::success();
   }
 

@@ -12,7 +12,8 @@ def PsPlace : Pass<"ps-place", "::mlir::ModuleOp"> {
     and biases do not take turns. A parameter of which an op takes more than blocks (a norm per
     parameter inside of the update) stays in one piece. Of a table that a lookup calls
     `is_distributed` row i lies on server i mod P (`cyclic`). What comes out is a layout in closed form on
-    the `pd.var`, for ps-split; `print_log` says it in remarks.
+    the `pd.var`, for ps-split; `print_log` says it in remarks. With `serve=geo`, for ps-exchange,
+    every parameter that the program trains is cut, however it is updated.
 
     Example: `ps-place{servers=2 min_block_size=8}`
 
@@ -21,6 +22,8 @@ def PsPlace : Pass<"ps-place", "::mlir::ModuleOp"> {
         pd.var @w : tensor<10x4xf32> {parameter, server_layout = #dist.layout<blocks(10, per 5, first 0)>}
   }];
   let dependentDialects = ["::dtranspile::dist::DistDialect"];
-  let options = [axesOption, serversOption] # FieldOptions<"ps-place">.options;
+  let options = [axesOption, serversOption,
+                 Option<"serve", "serve", "std::string", "\"sync\"",
+                        "geo: servers hold parameters, and update none">] # FieldOptions<"ps-place">.options;
 }
 #endif

@@ -4,6 +4,7 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/xxhash.h"
 #include "passes/ps-place/pass.h"
+#include "passes/support/trained.h"
 #include "passes/support/update_part.h"
 
 namespace dtranspile::passes {
@@ -34,10 +35,10 @@ class PsPlace : public impl::PsPlaceBase<PsPlace> {
     if (mlir::failed(checkOptions())) return signalPassFailure();
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();
-    mlir::FailureOr<UpdatePart> part = UpdatePart::of(*job);
-    if (mlir::failed(part)) return signalPassFailure();
+    mlir::FailureOr<std::vector<Served>> parameters = parametersOf(*job);
+    if (mlir::failed(parameters)) return signalPassFailure();
     std::vector<const Served*> order;
-    for (const Served& served : part->parameters()) order.push_back(&served);
+    for (const Served& served : *parameters) order.push_back(&served);
     if (!slice_var_up)
       llvm::sort(order, [](const Served* a, const Served* b) {
         return std::pair(hash(*a), pd::VarOp(a->var).getSymName()) <
@@ -60,6 +61,20 @@ class PsPlace : public impl::PsPlaceBase<PsPlace> {
   }
 
  private:
+  // Of geo-SGD trainers update, in whatever way.
+  mlir::FailureOr<std::vector<Served>> parametersOf(const JobOnAxes& job) {
+    if (serve != "geo") {
+      mlir::FailureOr<UpdatePart> part = UpdatePart::of(job);
+      if (mlir::failed(part)) return mlir::failure();
+      return part->parameters().vec();
+    }
+    mlir::FailureOr<std::vector<Trained>> trained = trainedParameters(job);
+    if (mlir::failed(trained)) return mlir::failure();
+    std::vector<Served> parameters;
+    for (const Trained& one : *trained) parameters.push_back({one.var, {}, nullptr, {}});
+    return parameters;
+  }
+
   static uint64_t hash(const Served& served) {
     return llvm::xxh3_64bits(pd::VarOp(served.var).getSymName());
   }

@@ -26,6 +26,10 @@ def PsSplit : Pass<"ps-split", "::mlir::ModuleOp"> {
     begin. There are no phases; `half_async` trainers wait for their own pushes. Contract
     `staleness` lists what depends on the order of pushes. Sums over gradients are an error.
 
+    `enable_dc_asgd` (DC-ASGD, for `sgd` with dense gradients): a server takes g + (w - b)*g*g for a
+    gradient g, w the parameter as it is and b as the trainer that pushes has pulled it last
+    (`pd.get @w {dist.as_pulled}`). Contract `delay_compensation`.
+
     Start-up is left to ps-startup. What servers cannot take over is an error: an update inside of
     control flow, a value that the trainers compute and that is no gradient, random numbers, a
     variable that both sides set.
@@ -45,6 +49,7 @@ def PsSplit : Pass<"ps-split", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dtranspile::dist::DistDialect"];
   let options = [axesOption, serversOption,
                  Option<"serve", "serve", "std::string", "\"sync\"",
-                        "sync, async or half_async: whether servers wait for all trainers">];
+                        "sync, async or half_async: whether servers wait for all trainers">] #
+                FieldOptions<"ps-split">.options;
 }
 #endif

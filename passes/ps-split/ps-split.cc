@@ -35,10 +35,13 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     if (!mode_ || *mode_ == dist::ServeMode::Geo)
       return getOperation().emitError("ps-split: no servers work in mode '")
              << serve.getValue() << "'; known are sync, async, half_async";
+    if (enable_dc_asgd && isSync())
+      return getOperation().emitError(
+          "ps-split: enable_dc_asgd corrects gradients that come late, and in rounds none does");
     mlir::FailureOr<dist::Merge> merge = dist::Merge::Each;
     if (isSync()) merge = chooseMerge(*job);
     if (mlir::failed(merge)) return mlir::failure();
-    const mlir::FlatSymbolRefAttr rounds = makeMeshAndComm(*job);
+    const mlir::FlatSymbolRefAttr rounds = symbolOf(addServers(*job, servers));
     pd::VarOp clock;
     if (mlir::failed(makeServers(*job, *part, rounds, clock))) return mlir::failure();
     makeTrainers(*job, *part, rounds, *merge, clock);
@@ -55,6 +58,14 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
       for (mlir::StringAttr name : served.state) sites.push_back(name.str());
     addContract(getOperation(), "staleness",
                 "every push is applied by itself, to what the servers have then", sites);
+    if (!enable_dc_asgd) return;
+    sites.clear();
+    for (const Served& served : part.parameters())
+      if (served.gradient) sites.push_back(pd::VarOp(served.var).getSymName().str());
+    addContract(getOperation(), "delay_compensation",
+                "a gradient is corrected by how far the parameter has come since the trainer has "
+                "pulled it",
+                sites);
   }
 
   static mlir::LogicalResult checkLayouts(const UpdatePart& part) {
@@ -133,22 +144,6 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
            << job.ranks << " times it: no server can combine the gradients";
   }
 
-  mlir::FlatSymbolRefAttr makeMeshAndComm(JobOnAxes& job) {
-    mlir::OpBuilder builder(&getContext());
-    builder.setInsertionPointAfter(job.mesh);
-    const mlir::Location loc = job.mesh.getLoc();
-    auto mesh = dist::MeshOp::create(builder, loc, builder.getStringAttr("servers"),
-                                     builder.getStrArrayAttr({llvm::StringRef(kServerAxis)}),
-                                     builder.getDenseI64ArrayAttr({servers.getValue()}),
-                                     builder.getArrayAttr({}), builder.getDenseI64ArrayAttr({}));
-    (void)mesh;
-    return symbolOf(dist::CommOp::create(
-        builder, loc, builder.getStringAttr(kRounds),
-        mlir::FlatSymbolRefAttr::get(job.mesh.getSymNameAttr()), job.mesh.getAxes(),
-        dist::SelAttr(), dist::CommKindAttr::get(&getContext(), dist::CommKind::Rpc),
-        mlir::FlatSymbolRefAttr::get(&getContext(), "server"), builder.getStringAttr(kRounds)));
-  }
-
   mlir::LogicalResult makeServers(JobOnAxes& job, const UpdatePart& part,
                                   mlir::FlatSymbolRefAttr rounds, pd::VarOp& clock) {
     mlir::OpBuilder builder(&getContext());
@@ -171,7 +166,7 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     auto loop = dist::ServeOp::create(builder, job.main.getLoc(), rounds,
                                       dist::ServeModeAttr::get(&getContext(), *mode_));
     if (!isSync()) {
-      mlir::FailureOr<SinglePlan> plan = buildHandlers(job, part, main, loop);
+      mlir::FailureOr<SinglePlan> plan = buildHandlers(job, part, main, loop, enable_dc_asgd);
       if (mlir::succeeded(plan)) clock = plan->clock;
       return mlir::LogicalResult(plan);
     }

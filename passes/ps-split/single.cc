@@ -1,5 +1,6 @@
 #include "passes/ps-split/single.h"
 
+#include "dialects/dist/changes.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -21,8 +22,8 @@ struct Needed {
 // (a decay rate's power) is set after them, in the handler of that parameter.
 class Handlers {
  public:
-  Handlers(const JobOnAxes& job, const UpdatePart& part, dist::ServeOp serve)
-      : main_(job.main), part_(part), builder_(serve.getContext()) {
+  Handlers(const JobOnAxes& job, const UpdatePart& part, dist::ServeOp serve, bool compensate)
+      : main_(job.main), part_(part), builder_(serve.getContext()), compensate_(compensate) {
     builder_.createBlock(&serve.getBody());
   }
 
@@ -37,7 +38,8 @@ class Handlers {
     SinglePlan plan{clockSets_.empty() ? pd::VarOp() : variable(clockSets_.front().getVar())};
     if (plan.clock) buildClock();
     for (int owner = 0; owner < count; ++owner)
-      if (part_.parameters()[owner].gradient) buildPush(owner, needed[owner]);
+      if (part_.parameters()[owner].gradient && mlir::failed(buildPush(owner, needed[owner])))
+        return mlir::failure();
     return plan;
   }
 
@@ -194,7 +196,43 @@ class Handlers {
     dist::YieldOp::create(inside, first.getLoc(), mlir::ValueRange());
   }
 
-  void buildPush(int owner, const Needed& needed) {
+  // g + (w - pulled)*g*g in place of g, for a copy of `op` that is made then.
+  mlir::LogicalResult compensate(int owner, mlir::Operation* op, mlir::OpBuilder& within,
+                                 mlir::IRMapping& own) {
+    const pd::OpView view(op);
+    if (!view.hasInput("Grad") || !view.hasInput("Param")) return mlir::success();
+    const auto name = [&](llvm::StringRef ending) {
+      const pd::VarOp var = part_.parameters()[owner].var;
+      return declarations_.freshName(within.getBlock(),
+                                     (pd::VarOp(var).getSymName() + ending).str());
+    };
+    mlir::Value gradient = own.lookup(view.input("Grad")), param = own.lookup(view.input("Param"));
+    if (view.type() != "sgd")
+      return op->emitError(
+          "enable_dc_asgd: delays are compensated for sgd only; turn it off, or "
+          "train with sgd");
+    if (!llvm::isa<mlir::RankedTensorType>(gradient.getType()))
+      return op->emitError("enable_dc_asgd: the gradient of '")
+             << pd::VarOp(part_.parameters()[owner].var).getSymName()
+             << "' is SelectedRows, of which no rows are compensated; turn it off, or look up with "
+                "is_sparse=False";
+    const mlir::Location loc = op->getLoc();
+    auto pulled = pd::GetOp::create(
+        within, loc, param.getType(),
+        mlir::FlatSymbolRefAttr::get(pd::VarOp(part_.parameters()[owner].var).getSymNameAttr()));
+    pulled->setAttr(dist::kAsPulledAttr, within.getUnitAttr());
+    const auto combine = [&](llvm::StringRef type, mlir::Value x, mlir::Value y,
+                             llvm::StringRef ending) {
+      return elementwise(within, loc, type, x, y, name(ending), pd::kOptimize, declarations_);
+    };
+    mlir::Value delay = combine("elementwise_sub", param, pulled.getValue(), "@DELAY");
+    mlir::Value once = combine("elementwise_mul", delay, gradient, "@DELAY@GRAD");
+    mlir::Value twice = combine("elementwise_mul", once, gradient, "@DELAY@GRAD2");
+    own.map(view.input("Grad"), combine("elementwise_add", gradient, twice, "@GRAD@COMPENSATED"));
+    return mlir::success();
+  }
+
+  mlir::LogicalResult buildPush(int owner, const Needed& needed) {
     pd::VarOp var = part_.parameters()[owner].var;
     const mlir::Location loc = var.getLoc();
     mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(beginHandler(var));
@@ -215,7 +253,11 @@ class Handlers {
       for (mlir::Value operand : op->getOperands())
         if (!own.contains(operand) && part_.ownerOf(operand) == owner)
           own.map(operand, valueInside(part_, owner, operand, within));
-      cloneForBlock(part_, owner, op, within, own);
+      mlir::IRMapping corrected(own);
+      if (compensate_ && mlir::failed(compensate(owner, op, within, corrected)))
+        return mlir::failure();
+      cloneForBlock(part_, owner, op, within, corrected);
+      for (mlir::Value result : op->getResults()) own.map(result, corrected.lookup(result));
     }
     for (pd::SetOp set : loopSetsOf(owner)) {
       mlir::Value value = own.lookupOrNull(set.getValue());
@@ -225,11 +267,13 @@ class Handlers {
     dist::YieldOp::create(within, loc, mlir::ValueRange());
     copyFor(behind_[owner], inside, map);
     dist::YieldOp::create(inside, loc, mlir::ValueRange());
+    return mlir::success();
   }
 
   pd::ProgramOp main_;
   const UpdatePart& part_;
   mlir::OpBuilder builder_;  // in the server loop
+  const bool compensate_;
   pd::Declarations declarations_;
   std::vector<pd::SetOp> sets_, clockSets_;
   std::vector<std::vector<pd::SetOp>> behind_;  // by parameter
@@ -239,8 +283,9 @@ class Handlers {
 }  // namespace
 
 mlir::FailureOr<SinglePlan> buildHandlers(const JobOnAxes& job, const UpdatePart& part,
-                                          pd::ProgramOp main, dist::ServeOp serve) {
-  return Handlers(job, part, serve).build(main);
+                                          pd::ProgramOp main, dist::ServeOp serve,
+                                          bool compensate) {
+  return Handlers(job, part, serve, compensate).build(main);
 }
 
 }  // namespace dtranspile::passes

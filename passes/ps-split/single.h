@@ -13,9 +13,10 @@ struct SinglePlan {
   pd::VarOp clock;
 };
 
-// Fills the empty `serve`, and declares in `main` what it names. What cannot be right when servers
-// see one gradient at a time is an error.
+// Fills the empty `serve`, and declares in `main` what it names. With `compensate` a gradient g
+// that sgd takes becomes g + (w - pulled)*g*g (DC-ASGD). What cannot be right when servers see one
+// gradient at a time is an error.
 mlir::FailureOr<SinglePlan> buildHandlers(const JobOnAxes& job, const UpdatePart& part,
-                                          pd::ProgramOp main, dist::ServeOp serve);
+                                          pd::ProgramOp main, dist::ServeOp serve, bool compensate);
 
 }  // namespace dtranspile::passes

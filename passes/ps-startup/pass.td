@@ -10,7 +10,8 @@ def PsStartup : Pass<"ps-startup", "::mlir::ModuleOp"> {
     parameters. What is drawn is broadcast among several servers before it is cut. Trainers pull
     what servers hold and they read, initialise the rest themselves, and forget variables that only
     the update part has. A variable that trainers draw at start-up and never set (a frozen
-    parameter) becomes one of the servers too, so that all trainers begin with the same.
+    parameter) becomes one of the servers too, so that all trainers begin with the same. Trainers of
+    geo-SGD keep what they have pulled in the snapshots too.
 
     Example: `ps-startup{axes=dp}`
 

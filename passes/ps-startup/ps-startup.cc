@@ -50,8 +50,10 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
     if (mlir::failed(serveFrozen(*job)) || mlir::failed(makeServers(*job)) ||
         mlir::failed(makeTrainers(*job)))
       signalPassFailure();
-    for (auto var : job->trainers.role.getBody().front().getOps<pd::VarOp>())
+    for (auto var : job->trainers.role.getBody().front().getOps<pd::VarOp>()) {
       var->removeAttr(kServerLayout);
+      var->removeAttr(kSnapshotOf);
+    }
   }
 
  private:
@@ -189,7 +191,10 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
     });
     std::vector<pd::VarOp> pulled;
     llvm::DenseSet<mlir::StringAttr> gone;
+    llvm::DenseMap<mlir::StringAttr, mlir::StringAttr> snapshots;
     for (auto var : job.trainers.role.getBody().front().getOps<pd::VarOp>()) {
+      if (auto of = var->getAttrOfType<mlir::FlatSymbolRefAttr>(kSnapshotOf))
+        snapshots[of.getAttr()] = var.getSymNameAttr();
       auto served = servers.lookup<pd::VarOp>(var.getSymName());
       if (served && !read.contains(var.getSymNameAttr())) gone.insert(var.getSymNameAttr());
       else if (served && layoutOf(served)) pulled.push_back(var);
@@ -220,6 +225,9 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
           dist::PullOp::create(builder, var.getLoc(), var.getType(), table, symbolOf(job.rounds));
       pd::SetOp::create(builder, var.getLoc(), mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()),
                         pull.getOutput());
+      if (mlir::StringAttr snapshot = snapshots.lookup(var.getSymNameAttr()))
+        pd::SetOp::create(builder, var.getLoc(), mlir::FlatSymbolRefAttr::get(snapshot),
+                          pull.getOutput());
     }
     bool sync = false;
     job.main.walk([&](dist::ServeOp loop) { sync = loop.getMode() == dist::ServeMode::Sync; });

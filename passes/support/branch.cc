@@ -1,6 +1,7 @@
 #include "passes/support/branch.h"
 
 #include "dialects/pd/op_view.h"
+#include "dialects/pd/types.h"
 
 namespace dtranspile::passes {
 namespace {
@@ -18,10 +19,17 @@ int32_t nextBlock(pd::ProgramOp program) {
   return last + 1;
 }
 
+mlir::DictionaryAttr blockOf(mlir::Operation* op) {
+  return llvm::cast<mlir::DictionaryAttr>(op->getAttrOfType<mlir::ArrayAttr>("blocks")[0]);
+}
+int32_t numberOf(mlir::Operation* op) {
+  return static_cast<int32_t>(blockOf(op).getAs<mlir::IntegerAttr>("idx").getInt());
+}
+
 }  // namespace
 
 mlir::Operation* addBranch(pd::ProgramOp program, mlir::Value condition, llvm::StringRef scope,
-                           pd::Declarations& declarations) {
+                           pd::Declarations& declarations, llvm::ArrayRef<mlir::Value> captures) {
   mlir::MLIRContext* context = program.getContext();
   mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(program.getBodyBlock());
   const int32_t index = nextBlock(program);
@@ -39,20 +47,105 @@ mlir::Operation* addBranch(pd::ProgramOp program, mlir::Value condition, llvm::S
   mlir::NamedAttrList block;
   block.set("idx", builder.getI32IntegerAttr(index));
   block.set("parent", builder.getI32IntegerAttr(0));
-  for (llvm::StringRef list : {"captures", "locals", "saved", "written"})
+  for (llvm::StringRef list : {"locals", "saved", "written"})
     block.set(list, builder.getArrayAttr({}));
+  const llvm::SmallVector<mlir::StringAttr> each(captures.size(), value);
+  llvm::SmallVector<mlir::Attribute> names;
+  for (mlir::Value capture : captures) names.push_back(pd::nameAttrOf(capture));
+  block.set("captures", builder.getArrayAttr(names));
 
   mlir::OperationState state(program.getLoc(), "pd.conditional_block");
+  llvm::append_range(state.operands, captures);
   state.operands.push_back(condition);
+  llvm::append_range(state.operands, captures);
   state.types.push_back(tape);
   state.addAttribute("attrs", attributes.getDictionary(context));
-  state.addAttribute("ins", builder.getArrayAttr(
-                                {slot("$capture", {}), slot("Cond", {value}), slot("Input", {})}));
+  state.addAttribute("ins", builder.getArrayAttr({slot("$capture", each), slot("Cond", {value}),
+                                                  slot("Input", each)}));
   state.addAttribute("outs", builder.getArrayAttr(
                                  {slot("Out", {}), slot("Scope", {builder.getStringAttr(scope)})}));
   state.addAttribute("blocks", builder.getArrayAttr({block.getDictionary(context)}));
-  state.addRegion()->push_back(new mlir::Block());
+  auto* body = new mlir::Block();
+  for (mlir::Value capture : captures) body->addArgument(capture.getType(), capture.getLoc());
+  state.addRegion()->push_back(body);
   return builder.create(state);
+}
+
+mlir::Value constant(mlir::OpBuilder& builder, mlir::Location loc, mlir::RankedTensorType type,
+                     double value, llvm::StringRef name, int role, pd::Declarations& declarations) {
+  const auto dtype = static_cast<int32_t>(*pd::dtypeOf(type.getElementType()));
+  return declarations
+      .create(builder, loc, "fill_constant", {}, {{"Out", {{name.str(), type}}}},
+              {builder.getNamedAttr("dtype", builder.getI32IntegerAttr(dtype)),
+               builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(type.getShape())),
+               builder.getNamedAttr("value", builder.getF32FloatAttr(static_cast<float>(value)))},
+              role)
+      .output("Out");
+}
+
+mlir::Operation* addBranchEvery(int64_t steps, llvm::StringRef stem, pd::ProgramOp main,
+                                pd::ProgramOp startup, pd::Declarations& declarations) {
+  mlir::Block* block = main.getBodyBlock();
+  const mlir::Location loc = main.getLoc();
+  mlir::OpBuilder builder(main);
+  const auto number = mlir::RankedTensorType::get({1}, builder.getI64Type());
+  const auto flag = mlir::RankedTensorType::get({1}, builder.getI1Type());
+  const auto fresh = [&](llvm::StringRef ending) {
+    return declarations.freshName(block, stem.str() + ending.str());
+  };
+  const mlir::StringAttr counter = builder.getStringAttr(fresh(""));
+  const auto symbol = mlir::FlatSymbolRefAttr::get(counter);
+  pd::VarOp::create(builder, loc, counter, mlir::TypeAttr::get(number), mlir::UnitAttr());
+  for (pd::ProgramOp program : {main, startup}) {
+    declarations.declare(program.getBodyBlock(), counter.getValue(), number);
+    declarations.find(program.getBodyBlock(), counter.getValue()).setPersistable(true);
+  }
+  builder.setInsertionPointToEnd(startup.getBodyBlock());
+  pd::SetOp::create(
+      builder, loc, symbol,
+      constant(builder, loc, number, 0, counter.getValue(), pd::kForward, declarations));
+
+  builder.setInsertionPointToEnd(block);
+  const auto create = [&](llvm::StringRef type, std::vector<pd::InputSlot> inputs, std::string name,
+                          mlir::Type result, mlir::NamedAttribute attribute) {
+    return declarations
+        .create(builder, loc, type, inputs, {{"Out", {{std::move(name), result}}}}, {attribute},
+                pd::kOptimize)
+        .output("Out");
+  };
+  const auto axis = builder.getNamedAttr("axis", builder.getI32IntegerAttr(-1));
+  mlir::Value step = pd::GetOp::create(builder, loc, number, symbol);
+  mlir::Value next = create("increment", {{"X", {step}}}, counter.str(), number,
+                            builder.getNamedAttr("step", builder.getF32FloatAttr(1)));
+  pd::SetOp::create(builder, loc, symbol, next);
+  mlir::Value every = constant(builder, loc, number, static_cast<double>(steps), fresh("_every"),
+                               pd::kOptimize, declarations);
+  mlir::Value rest =
+      create("elementwise_mod", {{"X", {next}}, {"Y", {every}}}, fresh("_rest"), number, axis);
+  mlir::Value zero = constant(builder, loc, number, 0, fresh("_zero"), pd::kOptimize, declarations);
+  mlir::Value due = create("equal", {{"X", {rest}}, {"Y", {zero}}}, fresh("_due"), flag, axis);
+  return addBranch(main, due, fresh("_scope"), declarations);
+}
+
+void renumberWithin(mlir::Operation* branch) {
+  llvm::SmallVector<mlir::Operation*> owners;  // outer ones first
+  llvm::SmallVector<int32_t> numbers;
+  branch->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+    if (!op->hasAttr("blocks")) return;
+    owners.push_back(op);
+    numbers.push_back(numberOf(op));
+  });
+  llvm::sort(numbers);
+  for (auto [op, number] : llvm::zip_equal(owners, numbers)) {
+    mlir::Operation* around = op->getParentOp();
+    const bool outermost = op == branch;
+    mlir::Builder builder(op->getContext());
+    mlir::NamedAttrList block(blockOf(op));
+    block.set("idx", builder.getI32IntegerAttr(number));
+    if (!outermost) block.set("parent", builder.getI32IntegerAttr(numberOf(around)));
+    op->setAttr("blocks", builder.getArrayAttr({block.getDictionary(op->getContext())}));
+    pd::OpView(op).setAttr("sub_block", pd::BlockAttr::get(op->getContext(), number));
+  }
 }
 
 }  // namespace dtranspile::passes

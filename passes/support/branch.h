@@ -1,4 +1,4 @@
-// A branch that a pass adds to a program. Used by gradient-merge.
+// A branch that a pass adds to a program. Used by gradient-merge, amp and ps-exchange.
 #pragma once
 
 #include "dialects/pd/declarations.h"
@@ -6,10 +6,25 @@
 
 namespace dtranspile::passes {
 
-// pd.conditional_block at the end of the program, with role Optimize and an empty block that reads
-// and sets variables only: nothing is captured, and nothing yielded but by a pd.yield that the
-// caller adds. `scope` is the name of its step scope, which is declared.
+// pd.conditional_block at the end of the program, with role Optimize and an empty block whose
+// arguments are the values of `captures`, each under a name of its own. It hands nothing on but
+// what it sets; the caller adds its pd.yield. `scope` is the name of its step scope, which is
+// declared.
 mlir::Operation* addBranch(pd::ProgramOp program, mlir::Value condition, llvm::StringRef scope,
-                           pd::Declarations& declarations);
+                           pd::Declarations& declarations,
+                           llvm::ArrayRef<mlir::Value> captures = {});
+
+// Numbers the blocks in a branch anew after ops with blocks moved into it: a block has a higher
+// number than the one around it.
+void renumberWithin(mlir::Operation* branch);
+
+// The same, taken in every `steps`-th step: counts them in a variable `stem`, which start-up sets
+// to zero. Names of values begin with `stem` too.
+mlir::Operation* addBranchEvery(int64_t steps, llvm::StringRef stem, pd::ProgramOp main,
+                                pd::ProgramOp startup, pd::Declarations& declarations);
+
+// pd.fill_constant -> Out(name)
+mlir::Value constant(mlir::OpBuilder& builder, mlir::Location loc, mlir::RankedTensorType type,
+                     double value, llvm::StringRef name, int role, pd::Declarations& declarations);
 
 }  // namespace dtranspile::passes

@@ -24,6 +24,22 @@ mlir::FailureOr<ServedJob> servedJob(mlir::ModuleOp module, llvm::ArrayRef<std::
   return job;
 }
 
+dist::CommOp addServers(const JobOnAxes& job, int64_t servers) {
+  dist::MeshOp workers = job.mesh;
+  mlir::OpBuilder builder(workers.getContext());
+  builder.setInsertionPointAfter(workers);
+  const mlir::Location loc = workers.getLoc();
+  dist::MeshOp::create(builder, loc, builder.getStringAttr("servers"),
+                       builder.getStrArrayAttr({llvm::StringRef(kServerAxis)}),
+                       builder.getDenseI64ArrayAttr({servers}), builder.getArrayAttr({}),
+                       builder.getDenseI64ArrayAttr({}));
+  return dist::CommOp::create(
+      builder, loc, builder.getStringAttr(kRounds),
+      mlir::FlatSymbolRefAttr::get(workers.getSymNameAttr()), workers.getAxes(), dist::SelAttr(),
+      dist::CommKindAttr::get(builder.getContext(), dist::CommKind::Rpc),
+      mlir::FlatSymbolRefAttr::get(builder.getContext(), "server"), builder.getStringAttr(kRounds));
+}
+
 mlir::FlatSymbolRefAttr serverComm(mlir::ModuleOp job, dist::MeshOp mesh) {
   mlir::Operation* last = mesh;
   for (auto comm : job.getOps<dist::CommOp>()) {

@@ -9,6 +9,9 @@ namespace dtranspile::passes {
 inline constexpr llvm::StringLiteral kRounds = "rounds";               // trainers and servers
 inline constexpr llvm::StringLiteral kServerSums = "sums of servers";  // servers among themselves
 inline constexpr llvm::StringLiteral kServerAxis = "ps";
+// On a pd.var of trainers: the parameter of which it is what servers had last (a symbol). From
+// ps-exchange to ps-startup, which takes it away.
+inline constexpr llvm::StringLiteral kSnapshotOf = "snapshot_of";
 
 // The parts of a job that ps-split has made.
 struct ServedJob {
@@ -21,6 +24,10 @@ struct ServedJob {
 
 // Reports and fails where the module is no such job.
 mlir::FailureOr<ServedJob> servedJob(mlir::ModuleOp module, llvm::ArrayRef<std::string> axes);
+
+// Makes the mesh of the servers, `[ps = servers]`, and the communicator that trainers reach them
+// by.
+dist::CommOp addServers(const JobOnAxes& job, int64_t servers);
 
 // The communicator among the servers; made where the job has none yet.
 mlir::FlatSymbolRefAttr serverComm(mlir::ModuleOp job, dist::MeshOp mesh);

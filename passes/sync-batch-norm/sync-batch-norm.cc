@@ -58,17 +58,22 @@ class Body {
       inputs_[llvm::cast<mlir::StringAttr>(slot).getValue()] =
           block->addArgument(value.getType(), value.getLoc());
     stem_ = llvm::cast<mlir::StringAttr>(outputNames.front()).getValue().str() + ".sync_bn";
+    for (mlir::Attribute slot : inputSlots) {
+      mlir::Value& value = inputs_[llvm::cast<mlir::StringAttr>(slot).getValue()];
+      value = inFull(value);
+    }
     llvm::SmallVector<mlir::Value> results;
     for (auto [slot, value] : llvm::zip(outputSlots, old->getResults())) {
       mlir::Value made = result(*this, llvm::cast<mlir::StringAttr>(slot).getValue());
-      results.push_back(
-          made ? made : pd::UndefOp::create(builder_, loc(), value.getType(), pd::nameOf(value)));
+      if (!made) made = pd::UndefOp::create(builder_, loc(), value.getType(), pd::nameOf(value));
+      results.push_back(as(made, value.getType()));
     }
     dist::YieldOp::create(builder_, loc(), results);
     old->replaceAllUsesWith(composite.getResults());
     old->erase();
   }
 
+  // Half precision is widened: statistics are those of float32.
   mlir::Value in(llvm::StringRef slot) { return inputs_.lookup(slot); }
   double attribute(llvm::StringRef name) {
     return attributes_.try_emplace(name, op_.getFloat(name)).first->second;
@@ -111,6 +116,24 @@ class Body {
   }
 
  private:
+  mlir::Value inFull(mlir::Value value) {
+    mlir::RankedTensorType type = pd::tensorOf(value.getType());
+    return type ? as(value, type.clone(pd::tensorOf(channelType_).getElementType())) : value;
+  }
+  mlir::Value as(mlir::Value value, mlir::Type type) {
+    mlir::RankedTensorType from = pd::tensorOf(value.getType()), to = pd::tensorOf(type);
+    if (!from || !to || from.getElementType() == to.getElementType()) return value;
+    const auto code = [&](mlir::RankedTensorType tensor) {
+      return builder_.getI32IntegerAttr(
+          static_cast<int32_t>(*pd::dtypeOf(tensor.getElementType())));
+    };
+    return declarations_
+        .create(builder_, loc(), "cast", {{"X", {value}}}, {{"Out", {{fresh(), type}}}},
+                {builder_.getNamedAttr("in_dtype", code(from)),
+                 builder_.getNamedAttr("out_dtype", code(to))},
+                role_)
+        .output("Out");
+  }
   mlir::Location loc() { return op_.operation()->getLoc(); }
   std::string fresh() { return stem_ + "." + std::to_string(count_++); }
 
@@ -222,9 +245,11 @@ class SyncBatchNorm : public impl::SyncBatchNormBase<SyncBatchNorm> {
     if (op.input("MomentumTensor"))
       return operation->emitError("sync-batch-norm: a momentum given as a tensor is not supported");
     mlir::Value scale = op.input("Scale");
-    if (!scale || pd::tensorOf(scale.getType()).getElementType() != x.getElementType())
+    const auto isFloat = [](mlir::Type type) { return llvm::isa<mlir::FloatType>(type); };
+    if (!scale || !isFloat(pd::tensorOf(scale.getType()).getElementType()) ||
+        pd::tensorOf(scale.getType()).getElementTypeBitWidth() < x.getElementTypeBitWidth())
       return operation->emitError(
-          "sync-batch-norm: statistics of another element type than X are not supported");
+          "sync-batch-norm: statistics of less precision than X are not supported");
     if (op.type() == "batch_norm_grad" && (!op.input("SavedMean") || !op.input("SavedVariance")))
       return operation->emitError(
           "sync-batch-norm: the gradient does not read the saved statistics");

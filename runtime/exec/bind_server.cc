@@ -69,9 +69,11 @@ class BoundPush : public BoundRequest {
       : BoundRequest(node, link),
         request_(RequestOf(node, push.table, push.layout)),
         merge_(push.merge),
+        changed_(push.changed != 0),
         from_(from) {}
 
   absl::Status Run(Walk&) override {
+    if (changed_) return link().PushChanged(request_, merge_, from_.view());
     if (from_.is_rows()) return link().PushRows(request_, merge_, *from_.value);
     return link().Push(request_, merge_, from_.view());
   }
@@ -79,22 +81,27 @@ class BoundPush : public BoundRequest {
  private:
   const TableRequest request_;
   const Merge merge_;
+  const bool changed_;
   const End from_;
 };
 
 class BoundPull : public BoundRequest {
  public:
   BoundPull(const PullNode& pull, const Node& node, ServerLink& link, End to)
-      : BoundRequest(node, link), request_(RequestOf(node, pull.table, pull.layout)), to_(to) {}
+      : BoundRequest(node, link),
+        request_(RequestOf(node, pull.table, pull.layout)),
+        changed_(pull.changed != 0),
+        to_(to) {}
 
   absl::Status Run(Walk&) override {
     const auto& dims = request_.layout ? request_.layout->whole : to_.buffer->dims;
     DT_ASSIGN_OR_RETURN(const TensorRoom room, to_.Room(dims));
-    return link().Pull(request_, room);
+    return changed_ ? link().PullChanged(request_, room) : link().Pull(request_, room);
   }
 
  private:
   const TableRequest request_;
+  const bool changed_;
   const End to_;
 };
 
@@ -169,16 +176,22 @@ class BoundPhase : public BoundRequest {
 class BoundMerged : public BoundNode {
  public:
   BoundMerged(const MergedNode& merged, const Node& node, Rounds& rounds, int64_t block, End to)
-      : BoundNode(node), table_(merged.table), rounds_(rounds), block_(block), to_(to) {}
+      : BoundNode(node),
+        table_(merged.table),
+        pulled_(merged.pulled != 0),
+        rounds_(rounds),
+        block_(block),
+        to_(to) {}
 
   absl::Status Run(Walk&) override {
     if (to_.is_rows()) return rounds_.MergedRows(table_, block_, *to_.value);
     DT_ASSIGN_OR_RETURN(const TensorRoom room, to_.Room(to_.buffer->dims));
-    return rounds_.Merged(table_, block_, room);
+    return pulled_ ? rounds_.Pulled(table_, block_, room) : rounds_.Merged(table_, block_, room);
   }
 
  private:
   const std::string& table_;
+  const bool pulled_;
   Rounds& rounds_;
   const int64_t block_;
   const End to_;

@@ -240,11 +240,13 @@ struct PushNode {
   std::string table;
   Merge merge = Merge::kMean;
   std::optional<Layout> layout;
+  int changed = 0;  // 1: of a dense change, the rows that are not zero
 };
 struct PullNode {
   int comm = 0, to = 0;
   std::string table;
   std::optional<Layout> layout;
+  int changed = 0;  // 1: the rows that others have changed since; `to` holds the others
 };
 struct LookupNode {
   int comm = 0, ids = 0, to = 0;
@@ -257,10 +259,12 @@ struct PhaseNode {
   int comm = 0;
 };
 // On a server, in a round: what the trainers have pushed for (this block of) the table, combined in
-// the order of their ranks.
+// the order of their ranks. `pulled` 1, where pushes are applied one by one: (this block of) the
+// table as the trainer that has pushed has pulled it last.
 struct MergedNode {
   std::string table;
   int to = 0;
+  int pulled = 0;
 };
 
 struct Node {

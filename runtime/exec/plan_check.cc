@@ -60,6 +60,8 @@ class PlanChecker {
   void CheckNode(LookupNode& node, const std::string& where);
   void CheckNode(PhaseNode& node, const std::string& where);
   void CheckNode(MergedNode& node, const std::string& where);
+  void CheckChanged(int changed, int buffer, const std::optional<Layout>& layout,
+                    const std::string& where);
   void CheckSelector(const Selector& selector, const std::string& where);
   void CheckLayout(const Layout& layout, const std::string& where);
   void CheckGuard(const std::string& where);
@@ -466,10 +468,21 @@ void PlanChecker::CheckNode(PushNode& node, const std::string& where) {
   CheckRequest(node.comm, node.from, node.layout, where);
   if (At(node.from).kind == Value::Kind::kRows && node.layout && node.layout->dim != 0)
     Add(where + ".layout", "rows are cut along dimension 0");
+  CheckChanged(node.changed, node.from, node.layout, where);
 }
 void PlanChecker::CheckNode(PullNode& node, const std::string& where) {
   CheckWritten(node.to, where + ".to");
   CheckRequest(node.comm, node.to, node.layout, where);
+  CheckChanged(node.changed, node.to, node.layout, where);
+}
+// Rows that have changed are those of a dense tensor of fixed extents.
+void PlanChecker::CheckChanged(int changed, int buffer, const std::optional<Layout>& layout,
+                               const std::string& where) {
+  if (changed == 0) return;
+  const Buffer& one = At(buffer);
+  if (one.space == Space::kValue || one.dims.empty())
+    Add(where + ".changed", "'", one.name, "' is no dense tensor with rows");
+  if (layout && layout->dim != 0) Add(where + ".layout", "rows are cut along dimension 0");
 }
 void PlanChecker::CheckNode(LookupNode& node, const std::string& where) {
   CheckServer(node.comm, where);

@@ -287,6 +287,7 @@ void Fields(Visitor& v, PushNode& n) {
   v.Buffer("from", n.from);
   v.Word("merge", n.merge);
   v.May().Optional("layout", n.layout);
+  v.May().Int("changed", n.changed, 0, 1);
 }
 
 template <typename Visitor>
@@ -295,6 +296,7 @@ void Fields(Visitor& v, PullNode& n) {
   v.Int("comm", n.comm, 0, INT32_MAX);
   v.Buffer("to", n.to);
   v.May().Optional("layout", n.layout);
+  v.May().Int("changed", n.changed, 0, 1);
 }
 
 template <typename Visitor>
@@ -317,6 +319,7 @@ template <typename Visitor>
 void Fields(Visitor& v, MergedNode& n) {
   v.Text("merged", n.table);
   v.Buffer("to", n.to);
+  v.May().Int("pulled", n.pulled, 0, 1);
 }
 
 template <typename Visitor>

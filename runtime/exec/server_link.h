@@ -54,6 +54,18 @@ class ServerLink {
   // Fills `to`, of the table's whole extents, with the parts of all servers.
   virtual absl::Status Pull(const TableRequest& request, const TensorRoom& to) = 0;
 
+  // The same of the rows of a change that are not zero, each push to be applied by itself.
+  virtual absl::Status PushChanged(const TableRequest& request, Merge merge,
+                                   const TensorView& value) {
+    return Push(request, merge, value);
+  }
+
+  // `to` holds what the servers had when this rank asked last, with what it has pushed since: fills
+  // the rows that other ranks have changed since then.
+  virtual absl::Status PullChanged(const TableRequest& request, const TensorRoom& to) {
+    return Pull(request, to);
+  }
+
   // Row ids[i] of the table becomes row i of `to` ([count, extents of a row]), and zeros where
   // ids[i] is the padding of the request. kOutOfRange names an id that the table lacks.
   virtual absl::Status Lookup(const TableRequest& request, const int64_t* ids, int64_t count,
@@ -121,6 +133,7 @@ class Rounds {
   struct Handler {
     When when = When::kPush;
     std::string table;
+    bool pulled = false;  // the program asks for Pulled
   };
   virtual absl::Status Open(std::vector<Table> tables, std::vector<Handler> handlers) = 0;
 
@@ -139,6 +152,12 @@ class Rounds {
   // The same of SelectedRows: the trainers' rows one after the other, row numbers and height those
   // of the block; means are of the values.
   virtual absl::Status MergedRows(const std::string& table, int64_t block, Value& to) = 0;
+
+  // In the program of a push: block `block` of the table as the trainer that has pushed has pulled
+  // it last, or as it was at first.
+  virtual absl::Status Pulled(const std::string& table, int64_t, const TensorRoom&) {
+    return absl::UnimplementedError("nobody keeps what was pulled of table '" + table + "'");
+  }
 
   // Tells all trainers that this server has failed. Safe from any thread.
   virtual void Abort(const std::string& why) = 0;

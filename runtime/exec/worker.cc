@@ -23,6 +23,17 @@ namespace {
 
 constexpr double kNsPerMs = 1e6;
 
+// Handlers take what was pulled in loops over blocks, or beside them.
+bool AsksForPulled(const std::vector<Node>& body) {
+  return std::any_of(body.begin(), body.end(), [](const Node& node) {
+    if (const auto* merged = node.as<MergedNode>()) return merged->pulled != 0;
+    const auto* blocks = node.as<BlocksNode>();
+    return blocks != nullptr &&
+           std::any_of(blocks->bodies.begin(), blocks->bodies.end(),
+                       [](const BlocksNode::Body& one) { return AsksForPulled(one.body); });
+  });
+}
+
 class Worker {
  public:
   Worker(const WorkerConfig& config, const WorkerLinks& links, ControlChannel& control)
@@ -177,7 +188,8 @@ absl::Status Worker::OpenServer() {
   DT_ASSIGN_OR_RETURN(std::vector<Table> tables, TablesOf(config_, *executor_));
   std::vector<Rounds::Handler> handlers;
   for (const Program& program : executor_->plan().programs)
-    if (!program.table.empty()) handlers.push_back({program.when, program.table});
+    if (!program.table.empty())
+      handlers.push_back({program.when, program.table, AsksForPulled(program.body)});
   return rounds_->Open(std::move(tables), std::move(handlers));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -43,6 +44,17 @@ std::vector<std::string_view> Parts(std::string_view list) {
   return parts;
 }
 
+// A number, or 2^N.
+bool LimitOf(std::string_view text, int64_t& limit) {
+  const bool power = text.starts_with("2^");
+  if (power) text.remove_prefix(2);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
+  if (error != std::errc() || end != text.data() + text.size() || limit < 0) return false;
+  if (power && limit > 62) return false;
+  if (power) limit = int64_t{1} << limit;
+  return true;
+}
+
 absl::Status Wrong(std::string_view line, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat("'", std::string(line), "': ", what));
 }
@@ -59,12 +71,16 @@ absl::StatusOr<Signature> ParseSignature(std::string_view family, std::string_vi
   const std::string_view inner = line.substr(open + 1, close - open - 1);
   const size_t semicolon = std::min(inner.find(';'), inner.size());
   std::set<std::string_view> names;
+  std::vector<std::string> demands;
   const auto slots = [&](std::string_view list, std::vector<SlotSpec>& slots) -> absl::Status {
     for (std::string_view part : Parts(list)) {
       SlotSpec slot;
       const size_t equals = std::min(part.find('='), part.size());
       slot.shares = std::string(Trimmed(part.substr(std::min(equals + 1, part.size()))));
       part = Trimmed(part.substr(0, equals));
+      const size_t colon = std::min(part.find(':'), part.size());
+      demands.emplace_back(part.substr(std::min(colon + 1, part.size())));
+      part = part.substr(0, colon);
       slot.list = Consume(part, '*');
       slot.optional = Consume(part, '?');
       slot.name = std::string(part);
@@ -78,6 +94,12 @@ absl::StatusOr<Signature> ParseSignature(std::string_view family, std::string_vi
   DT_RETURN_IF_ERROR(slots(line.substr(close + 4), signature.outputs));
   for (std::string_view part : Parts(inner.substr(std::min(semicolon + 1, inner.size())))) {
     AttributeSpec attribute;
+    const std::string_view whole = part;
+    if (const size_t limit = part.find("<="); limit != std::string_view::npos) {
+      if (!LimitOf(part.substr(limit + 2), attribute.most))
+        return Wrong(line, absl::StrCat("attribute '", std::string(part), "': no limit"));
+      part = part.substr(0, limit);
+    }
     attribute.optional = Consume(part, '?');
     const size_t colon = std::min(part.find(':'), part.size());
     attribute.name = std::string(part.substr(0, colon));
@@ -86,9 +108,12 @@ absl::StatusOr<Signature> ParseSignature(std::string_view family, std::string_vi
                                      [&](const auto& row) { return row.first == kind; });
     if (known == std::end(kKinds) || !IsName(attribute.name) ||
         !names.insert(part.substr(0, colon)).second)
-      return Wrong(line, absl::StrCat("attribute '", std::string(part),
+      return Wrong(line, absl::StrCat("attribute '", std::string(whole),
                                       "' is no NAME:KIND, or is there twice"));
     attribute.kind = known->second;
+    if (attribute.most != std::numeric_limits<int64_t>::max() &&
+        attribute.kind != AttributeKind::kInt && attribute.kind != AttributeKind::kInts)
+      return Wrong(line, absl::StrCat("attribute '", std::string(whole), "' is no integer"));
     signature.attributes.push_back(std::move(attribute));
   }
   const auto isInput = [&](const std::string& name) {
@@ -101,6 +126,8 @@ absl::StatusOr<Signature> ParseSignature(std::string_view family, std::string_vi
     if (!output.shares.empty() && !isInput(output.shares))
       return Wrong(line, absl::StrCat("'", output.shares, "' is no input"));
   if (!IsName(signature.name)) return Wrong(line, "the call has no name");
+  const absl::Status typed = ParseDemands(demands, signature);
+  if (!typed.ok()) return Wrong(line, std::string(typed.message()));
   return signature;
 }
 

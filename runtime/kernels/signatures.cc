@@ -1,6 +1,6 @@
 #include "runtime/kernels/signatures.h"
 
-#include <map>
+#include <unordered_map>
 
 #include "runtime/kernels/signature_text.h"
 
@@ -20,7 +20,7 @@ const std::vector<Signature>& AllSignatures() {
 
 const Signature* FindSignature(std::string_view name) {
   static const auto* index = [] {
-    auto* map = new std::map<std::string_view, const Signature*>();
+    auto* map = new std::unordered_map<std::string_view, const Signature*>();
     for (const Signature& signature : AllSignatures()) map->emplace(signature.name, &signature);
     return map;
   }();

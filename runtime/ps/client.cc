@@ -117,15 +117,20 @@ absl::StatusOr<std::string> Client::AddressOf(int server, int64_t deadline_ns) c
   return word->substr(std::min(word->size(), sizeof(kAt) - 1));
 }
 
-// One that does not answer may have left word that it failed, or begin anew elsewhere.
+// One that does not answer may have left word that it failed, or begin anew elsewhere: it is asked
+// for again every second. The last of these tries may be over before anybody could answer, so that
+// what is reported is what any of them was told at that address.
 absl::StatusOr<comm::Socket> Client::Reach(int server, int64_t deadline_ns) const {
   constexpr int64_t kTryNs = 1'000'000'000;
   DT_ASSIGN_OR_RETURN(const comm::Key key, comm::KeyOfToken(options_.token));
+  std::string address;
+  bool hung_up = false;
   while (true) {
-    DT_ASSIGN_OR_RETURN(const std::string address, AddressOf(server, deadline_ns));
-    auto socket =
-        comm::Call(address, key, PurposeOf(options_.server_role, server),
-                   static_cast<uint32_t>(options_.rank), std::min(deadline_ns, NowNs() + kTryNs));
+    DT_ASSIGN_OR_RETURN(std::string now_at, AddressOf(server, deadline_ns));
+    if (now_at != std::exchange(address, now_at)) hung_up = false;
+    auto socket = comm::Call(address, key, PurposeOf(options_.server_role, server),
+                             static_cast<uint32_t>(options_.rank),
+                             std::min(deadline_ns, NowNs() + kTryNs), hung_up);
     if (socket.ok()) return socket;
     if (absl::IsDeadlineExceeded(socket.status()) && NowNs() < deadline_ns) continue;
     return absl::Status(

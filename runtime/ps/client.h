@@ -59,7 +59,10 @@ class Client : public exec::ServerLink {
                     const TensorView& value) override;
   absl::Status PushRows(const exec::TableRequest& request, exec::Merge merge,
                         const exec::Value& value) override;
+  absl::Status PushChanged(const exec::TableRequest& request, exec::Merge merge,
+                           const TensorView& value) override;
   absl::Status Pull(const exec::TableRequest& request, const exec::TensorRoom& to) override;
+  absl::Status PullChanged(const exec::TableRequest& request, const exec::TensorRoom& to) override;
   absl::Status Lookup(const exec::TableRequest& request, const int64_t* ids, int64_t count,
                       const exec::TensorRoom& to) override;
   absl::Status EndPhase(const std::string& op, exec::Phase phase) override;
@@ -95,6 +98,10 @@ class Client : public exec::ServerLink {
   Request NewRequest(int64_t server) const;
   Request NewPush(int64_t server, const exec::TableRequest& request, exec::Merge merge,
                   DType dtype);
+  absl::Status SendRows(const exec::TableRequest& request, exec::Merge merge,
+                        const exec::Value& value, bool tracked);
+  absl::StatusOr<std::vector<int64_t>> ChangedRows(const exec::TableRequest& request,
+                                                   const Cut& cut);
   void Call(Batch& batch, int64_t server, const Request& request, std::vector<grpc::Slice> payload,
             const std::string& what, Taken taken = nullptr);
   absl::Status Wait(Batch& batch);

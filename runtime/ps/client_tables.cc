@@ -116,6 +116,11 @@ absl::Status Client::Push(const exec::TableRequest& request, exec::Merge merge,
 
 absl::Status Client::PushRows(const exec::TableRequest& request, exec::Merge merge,
                               const exec::Value& value) {
+  return SendRows(request, merge, value, /*tracked=*/false);
+}
+
+absl::Status Client::SendRows(const exec::TableRequest& request, exec::Merge merge,
+                              const exec::Value& value, bool tracked) {
   DT_RETURN_IF_ERROR(BeginPushes());
   DT_ASSIGN_OR_RETURN(const Cut* const cut, CutOf(request));
   const std::string what = absl::StrCat("the push of rows of table '", request.table, "'");
@@ -150,6 +155,7 @@ absl::Status Client::PushRows(const exec::TableRequest& request, exec::Merge mer
     Request message = NewPush(server, request, merge, value.dtype);
     ps::Push& push = *message.mutable_push();
     push.set_sparse(true);
+    push.set_tracked(tracked);
     push.set_rows(count);
     for (int64_t begin = 0, chunk = 0; begin < count || chunk == 0; begin += per, ++chunk) {
       push.set_chunk(chunk);

@@ -21,8 +21,9 @@ struct PushChunk {
   DType dtype = DType::kFloat32;
   int64_t number = 0;
   bool sparse = false;
-  int64_t rows = 0;   // sparse: of all chunks together
-  int64_t bytes = 0;  // that stand after the message
+  int64_t rows = 0;      // sparse: of all chunks together
+  int64_t bytes = 0;     // that stand after the message
+  bool tracked = false;  // sparse: others will ask which rows have changed
 };
 
 class Contribution {

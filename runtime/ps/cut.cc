@@ -86,4 +86,14 @@ std::vector<Cut::Piece> Cut::Pieces(int64_t part, int64_t size,
   return pieces;
 }
 
+int64_t Cut::RowOf(int64_t part, int64_t local) const {
+  if (parts_ == nullptr) return local;
+  if (layout_->kind == exec::LayoutKind::kCyclic) return part + local * parts_->count();
+  int64_t row = -1;
+  parts_->ForRuns(part, [&](int64_t begin, int64_t extent, int64_t first) {
+    if (local >= first && local < first + extent) row = begin + local - first;
+  });
+  return row;
+}
+
 }  // namespace dtranspile::ps

@@ -50,6 +50,8 @@ class Cut {
 
   // Whether rows can be cut: the layout is along dimension 0.
   bool by_rows() const { return layout_ == nullptr || layout_->dim == 0; }
+  // The row of the whole that is number `local` of a part.
+  int64_t RowOf(int64_t part, int64_t local) const;
   // The part of a row of the whole, and its number there.
   exec::Parts::Found Find(int64_t row) const {
     return parts_ ? parts_->find(row) : exec::Parts::Found{0, row};

@@ -27,6 +27,15 @@ const char* NameOf(exec::Merge merge) {
 
 }  // namespace
 
+const char* NameOf(Protocol::Reading how) {
+  switch (how) {
+    case Protocol::Reading::kPull: return "'s pull";
+    case Protocol::Reading::kLookup: return "'s lookup";
+    case Protocol::Reading::kChanged: return "'s question for changed rows";
+  }
+  return "";
+}
+
 std::string RoundName(int64_t round) {
   return round == kStartUp ? "the start-up" : absl::StrCat("round ", round);
 }
@@ -225,10 +234,9 @@ void Protocol::Read(int trainer, int64_t round, const std::string& table, Readin
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto fail = [&](const auto&... parts) {
-      return FailLocked(
-          absl::StrCat(Who(trainer), how == Reading::kPull ? "'s pull" : "'s lookup", " of table '",
-                       table, "' in ", RoundName(round), " ", parts...),
-          answers);
+      return FailLocked(absl::StrCat(Who(trainer), NameOf(how), " of table '", table, "' in ",
+                                     RoundName(round), " ", parts...),
+                        answers);
     };
     // Values change in rounds only, so that rows may be looked up while others push.
     const bool pulls = state_ != State::kPushes;

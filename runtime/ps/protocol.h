@@ -68,14 +68,18 @@ class Protocol {
   // the protocol.
   virtual absl::Status Push(int trainer, int64_t round, const std::string& table, PushChunk chunk,
                             Payload& payload);
-  // A pull or a lookup: answered when the table's memory may be read.
-  enum class Reading { kPull, kLookup };
+  // A pull, a lookup, or the question which rows have changed: answered when the table's memory may
+  // be read.
+  enum class Reading { kPull, kLookup, kChanged };
   virtual void Read(int trainer, int64_t round, const std::string& table, Reading how,
                     Answer answer);
   // The bytes of a table, for (message `chunk` of) a request that Read has let through: they stay
   // as they are while the pointer lives. Of a round they do until the next one.
   virtual std::shared_ptr<const std::byte> Memory(int trainer, const exec::Table& table,
                                                   Reading how, int64_t chunk);
+  // For a question that Read has let through: some of the rows that others have changed; they count
+  // as asked for from now on. Servers with rounds do not know.
+  virtual absl::StatusOr<std::vector<int64_t>> TakeChanged(int trainer, const exec::Table& table);
   virtual void EndPhase(int trainer, int64_t round, exec::Phase phase, Answer answer);
   const std::vector<exec::Table>& tables() const { return tables_; }
   // Null for a table that is not there.
@@ -91,6 +95,7 @@ class Protocol {
   virtual void Finish(const absl::Status& status);
   absl::Status Merged(const std::string& table, int64_t block, const exec::TensorRoom& to);
   absl::Status MergedRows(const std::string& table, int64_t block, exec::Value& to);
+  virtual absl::Status Pulled(const std::string& table, int64_t block, const exec::TensorRoom& to);
 
  protected:
   enum class State { kPulls, kPushes, kRuns };
@@ -143,5 +148,8 @@ class Protocol {
   std::vector<Answer> parked_;    // pulls and lookups that wait for the round
   int64_t first_arrival_ns_ = 0;  // of the phase; 0: nobody has
 };
+
+// "'s pull"
+const char* NameOf(Protocol::Reading how);
 
 }  // namespace dtranspile::ps

@@ -176,4 +176,15 @@ absl::Status Protocol::MergedRows(const std::string& name, int64_t block, exec::
   return MergeRows(*table, from, rows.begin, rows.count, to);
 }
 
+absl::StatusOr<std::vector<int64_t>> Protocol::TakeChanged(int trainer, const exec::Table& table) {
+  return absl::InvalidArgumentError(absl::StrCat(Who(trainer), " asks which rows of table '",
+                                                 table.name, "' have changed, and ",
+                                                 options_.server, " has rounds, in which all may"));
+}
+
+absl::Status Protocol::Pulled(const std::string& table, int64_t, const exec::TensorRoom&) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      options_.server, " has rounds, and does not keep what was pulled of table '", table, "'"));
+}
+
 }  // namespace dtranspile::ps

@@ -27,6 +27,7 @@ absl::StatusOr<PushChunk> ChunkOf(const Push& push) {
   chunk.dtype = *dtype;
   chunk.number = push.chunk();
   chunk.sparse = push.sparse();
+  chunk.tracked = push.tracked();
   chunk.rows = push.rows();
   return chunk;
 }
@@ -80,6 +81,9 @@ void RequestCall::Handle() {
     case Request::kLookup:
       return protocol.Read(trainer, request_.round(), request_.lookup().table(),
                            Protocol::Reading::kLookup, answer);
+    case Request::kChanged:
+      return protocol.Read(trainer, request_.round(), request_.changed().table(),
+                           Protocol::Reading::kChanged, answer);
     case Request::kEndPhase: {
       const auto phase = PhaseOf(request_.end_phase());
       if (!phase.ok()) return Answer(phase.status());
@@ -108,6 +112,14 @@ void RequestCall::Answer(const absl::Status& status) {
 // What stands in the reply. The memory of tables is read here, while the protocol lets it.
 absl::StatusOr<RequestCall::Slices> RequestCall::Result() {
   const bool pull = request_.has_pull();
+  if (request_.has_changed()) {
+    const exec::Table* table = host_.protocol().Find(request_.changed().table());
+    DT_ASSIGN_OR_RETURN(const std::vector<int64_t> rows,
+                        host_.protocol().TakeChanged(trainer_, *table));
+    SliceBuilder numbers(rows.size() * sizeof(int64_t));
+    if (!rows.empty()) std::memcpy(numbers.data(), rows.data(), rows.size() * sizeof(int64_t));
+    return Slices{numbers.Finish()};
+  }
   if (!pull && !request_.has_lookup()) return Slices();
   const exec::Table* table =
       host_.protocol().Find(pull ? request_.pull().table() : request_.lookup().table());

@@ -45,6 +45,10 @@ class Server : public exec::Rounds {
   absl::Status MergedRows(const std::string& table, int64_t block, exec::Value& to) override {
     return protocol_->MergedRows(table, block, to);
   }
+  absl::Status Pulled(const std::string& table, int64_t block,
+                      const exec::TensorRoom& to) override {
+    return protocol_->Pulled(table, block, to);
+  }
   void Abort(const std::string& why) override;
   int64_t bytes_sent() const override { return service_ ? service_->bytes_sent() : 0; }
   int64_t bytes_received() const override { return service_ ? service_->bytes_received() : 0; }

@@ -17,7 +17,8 @@ constexpr int64_t kLongestWaitNs = 3'600'000'000'000;
 }  // namespace
 
 SinglePushes::SinglePushes(Options options, std::vector<exec::Table> tables,
-                           const std::vector<std::string>& served)
+                           const std::vector<std::string>& served,
+                           const std::vector<std::string>& pulled)
     : Protocol(std::move(options), std::move(tables)),
       most_waiting_(kMostWaitingPushes * static_cast<int64_t>(served.size())),
       senders_(static_cast<size_t>(options_.trainers)),
@@ -25,6 +26,11 @@ SinglePushes::SinglePushes(Options options, std::vector<exec::Table> tables,
       pullings_(static_cast<size_t>(options_.trainers), std::vector<Pulling>(tables_.size())) {
   for (const std::string& name : served)
     if (const exec::Table* table = Find(name)) uses_[IndexOf(*table)].served = true;
+  // What a trainer that pulls nothing at start-up has: the first values.
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (const std::string& name : pulled)
+    if (const exec::Table* table = Find(name))
+      uses_[IndexOf(*table)].pulled.assign(senders_.size(), CopyOf(*table, lock));
 }
 
 std::string SinglePushes::PushText(int trainer, int64_t number, const std::string& table) const {
@@ -75,7 +81,9 @@ absl::Status SinglePushes::Push(int trainer, int64_t number, const std::string& 
   const exec::Table& table = *Find(name);
   Sender& sender = senders_[static_cast<size_t>(trainer)];
   std::unique_ptr<Arriving>& arriving = sender.pushes[number];
-  if (arriving == nullptr) arriving = std::make_unique<Arriving>(Arriving{IndexOf(table), {}});
+  if (arriving == nullptr)
+    arriving = std::make_unique<Arriving>(Arriving{IndexOf(table), {}, false});
+  arriving->tracked |= chunk.tracked;
   Contribution& to = arriving->what;
   const auto fail = [&](const absl::Status& status) {
     return FailLocked(absl::StrCat(PushText(trainer, number, name), " ", status.message()),
@@ -156,8 +164,7 @@ void SinglePushes::Await(int trainer, int64_t pushes, Answer answer, const std::
 
 void SinglePushes::Read(int trainer, int64_t pushes, const std::string& table, Reading how,
                         Answer answer) {
-  const std::string what =
-      absl::StrCat(how == Reading::kPull ? "'s pull" : "'s lookup", " of table '", table, "' ");
+  const std::string what = absl::StrCat(NameOf(how), " of table '", table, "' ");
   Await(trainer, pushes, std::move(answer),
         Find(table) ? "" : absl::StrCat(what, "is for none of the tables of ", options_.server));
 }
@@ -233,6 +240,8 @@ std::shared_ptr<const std::byte> SinglePushes::Memory(int trainer, const exec::T
     // Another message of the same pull may have been here in between.
     if (pulling.copy == nullptr || pulling.taken[at])
       pulling = {copy, std::vector<bool>(static_cast<size_t>(ChunksOf(BytesOf(table))))};
+    Use& use = uses_[IndexOf(table)];
+    if (!use.pulled.empty()) use.pulled[static_cast<size_t>(trainer)] = pulling.copy;
   }
   pulling.taken[at] = true;
   const bool last =
@@ -291,6 +300,7 @@ void SinglePushes::Finish(const absl::Status& status) {
                                     status.message()),
                        answers);
     } else {
+      NoteChanges(trainer, *sender.pushes.at(sender.applied));
       sender.pushes.erase(sender.applied++);
       sender.ready = false;
       MakeReady(trainer);
@@ -316,6 +326,58 @@ absl::StatusOr<const exec::Table*> SinglePushes::TableOfRound(const std::string&
 absl::StatusOr<Contributions> SinglePushes::PushedFor(const exec::Table&) const {
   const Sender& sender = senders_[static_cast<size_t>(running_)];
   return Contributions{&sender.pushes.at(sender.applied)->what};
+}
+
+// The rows of a push that others are to hear of. Told are those that will ask: whose pushes are
+// tracked too, all of them or none.
+void SinglePushes::NoteChanges(int trainer, const Arriving& push) {
+  if (!push.tracked) return;
+  Use& use = uses_[push.table];
+  if (use.changed.empty())
+    use.changed.resize(senders_.size(),
+                       std::vector<bool>(static_cast<size_t>(RowsOf(tables_[push.table]))));
+  for (size_t other = 0; other < senders_.size(); ++other) {
+    if (static_cast<int>(other) == trainer || !takes_part(static_cast<int>(other))) continue;
+    for (const auto& [unused, rows] : push.what.rows())
+      for (int64_t i = 0; i < rows.count; ++i)
+        use.changed[other][static_cast<size_t>(rows.numbers()[i])] = true;
+  }
+}
+
+absl::StatusOr<std::vector<int64_t>> SinglePushes::TakeChanged(int trainer,
+                                                               const exec::Table& table) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<int64_t> rows;
+  Use& use = uses_[IndexOf(table)];
+  if (use.changed.empty()) return rows;
+  std::vector<bool>& mine = use.changed[static_cast<size_t>(trainer)];
+  for (auto at = std::find(mine.begin(), mine.end(), true);
+       at != mine.end() && static_cast<int64_t>(rows.size()) < kMostChanged;
+       at = std::find(at, mine.end(), true)) {
+    rows.push_back(at - mine.begin());
+    *at = false;
+  }
+  return rows;
+}
+
+absl::Status SinglePushes::Pulled(const std::string& name, int64_t block,
+                                  const exec::TensorRoom& to) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  DT_ASSIGN_OR_RETURN(const exec::Table* const table, TableOfRound(name));
+  DT_ASSIGN_OR_RETURN(const Rows rows, RowsOfBlock(*table, block));
+  const Use& use = uses_[IndexOf(*table)];
+  std::vector<int64_t> dims = table->dims;
+  if (!dims.empty()) dims[0] = rows.count;
+  if (use.pulled.empty() || to.dtype != table->dtype || to.dims != dims)
+    return absl::InvalidArgumentError(
+        absl::StrCat("what was pulled of table '", name, "' is ", ShapeText(table->dtype, dims),
+                     use.pulled.empty() ? ", and is not kept" : ", not ",
+                     use.pulled.empty() ? "" : ShapeText(to.dtype, to.dims)));
+  const int64_t row_bytes = RowBytesOf(*table);
+  if (rows.count * row_bytes > 0)
+    std::memcpy(to.data, use.pulled[static_cast<size_t>(running_)].get() + rows.begin * row_bytes,
+                static_cast<size_t>(rows.count * row_bytes));
+  return absl::OkStatus();
 }
 
 }  // namespace dtranspile::ps

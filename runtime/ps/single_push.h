@@ -29,9 +29,10 @@ inline constexpr int64_t kMostWaitingPushes = 64;
 
 class SinglePushes : public Protocol {
  public:
-  // `served`: the tables that pushes are taken for, each by a program of its own.
+  // `served`: the tables that pushes are taken for, each by a program of its own; `pulled`: those
+  // of which programs ask what the trainer has pulled last.
   SinglePushes(Options options, std::vector<exec::Table> tables,
-               const std::vector<std::string>& served);
+               const std::vector<std::string>& served, const std::vector<std::string>& pulled = {});
 
   int64_t most_waiting() const override { return most_waiting_; }
   void Leave(int trainer) override;
@@ -47,6 +48,10 @@ class SinglePushes : public Protocol {
   // program begins meanwhile. Waits for the program that runs on it.
   std::shared_ptr<const std::byte> Memory(int trainer, const exec::Table& table, Reading how,
                                           int64_t chunk) override;
+  // A question counts for what has been applied until then: a row that changes while its values
+  // are on the way is told the next time.
+  absl::StatusOr<std::vector<int64_t>> TakeChanged(int trainer, const exec::Table& table) override;
+  absl::Status Pulled(const std::string& table, int64_t block, const exec::TensorRoom& to) override;
 
   absl::StatusOr<exec::Turn> Next() override;
   void Finish(const absl::Status& status) override;
@@ -60,6 +65,7 @@ class SinglePushes : public Protocol {
   struct Arriving {
     size_t table;
     Contribution what;
+    bool tracked;
   };
   struct Sender {
     std::map<int64_t, std::unique_ptr<Arriving>> pushes;  // by number, not applied yet
@@ -77,6 +83,10 @@ class SinglePushes : public Protocol {
     bool changes = false;                        // its program runs
     int64_t readers = 0;                         // no program that changes it begins
     std::shared_ptr<const std::byte> copy = {};  // of what it holds now; made when first pulled
+    // By trainer: what it has pulled last, where programs ask for it; and the rows that others have
+    // changed since it asked, from the first tracked push on.
+    std::vector<std::shared_ptr<const std::byte>> pulled = {};
+    std::vector<std::vector<bool>> changed = {};
   };
   // The pull of a table by a trainer that is under way.
   struct Pulling {
@@ -92,6 +102,7 @@ class SinglePushes : public Protocol {
                            const PushChunk& chunk) const;
   std::string Unfinished(int trainer) const;
   void MakeReady(int trainer);
+  void NoteChanges(int trainer, const Arriving& push);
   void AnswerApplied(int trainer, Answers& answers);
   void Await(int trainer, int64_t pushes, Answer answer, const std::string& wrong);
   void BeginReading(const exec::Table& table, std::unique_lock<std::mutex>& lock);

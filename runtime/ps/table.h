@@ -36,6 +36,9 @@ inline int64_t RowBytesOf(const exec::Table& table) {
   return WidthOf(table) * static_cast<int64_t>(SizeOf(table.dtype));
 }
 
+// Numbers of changed rows in one reply.
+inline constexpr int64_t kMostChanged = kChunkBytes / static_cast<int64_t>(sizeof(int64_t));
+
 // How many messages so many bytes take; what has no bytes takes one too, which says so.
 inline int64_t ChunksOf(int64_t bytes) {
   return std::max<int64_t>((bytes + kChunkBytes - 1) / kChunkBytes, 1);

@@ -43,6 +43,65 @@ VARIANTS = {
     "hierarchical_sync_batch_norm": ["fluid18/resnet_cifar", "4", "--use-hierarchical-allreduce", "--hierarchical-allreduce-inter-nranks", "2", "--sync-batch-norm"],
 }
 
+# Trained with updates and state cut over ranks (sharding_case.py): name -> case, jobs, flags. In every
+# run of the tests: an optimizer of each kind, norms, pads, replicas, stage 3.
+SHARDING = {
+    "sharding_mnist_mlp": ["fluid18/mnist_mlp", "'!2'", "4/2", "'!4@3'"],
+    "sharding_cosine_adam_mlp": ["fluid18/cosine_adam_mlp", "4", "2@3"],
+    "sharding_clip": ["static26/mlp_stages", "2", "4/2@3", "--min-shard", "100", "--segment-broadcast-MB", "0"],
+    "sharding_bert_tiny": ["fluid18/bert_tiny", "'!2'"],
+    "sharding_rules": ["fluid18/lars_mlp", "2"],
+    "sharding_sync_batch_norm": ["static26/resnet_thin", "2", "--sync-batch-norm"],
+}
+
+# All cases that are not tagged random or batch-dependent, at 2 and 4 ranks, with replicas, in all
+# stages. Those with statistics of the batch need them from all ranks.
+SHARDING_ALL = [
+    "fluid18/adadelta_mlp",
+    "fluid18/adamax_mlp",
+    "fluid18/bert_tiny",
+    "fluid18/cosine_adam_mlp",
+    "fluid18/ctr_wide_deep",
+    "fluid18/decayed_adagrad_mlp",
+    "fluid18/device_guard_mlp",
+    "fluid18/dynamic_rnn",
+    "fluid18/ema_mlp",
+    "fluid18/fit_a_line",
+    "fluid18/ftrl_lr",
+    "fluid18/lamb_mlp",
+    "fluid18/lars_mlp",
+    "fluid18/lenet",
+    "fluid18/mnist_mlp",
+    "fluid18/nesterov_exponential_mlp",
+    "fluid18/polynomial_sgd_mlp",
+    "fluid18/recompute_mlp",
+    "fluid18/resnet_cifar",
+    "fluid18/rmsprop_mlp",
+    "fluid18/static_rnn",
+    "fluid18/text_conv",
+    "fluid18/text_lstm",
+    "fluid18/transformer_small",
+    "fluid18/while_loop",
+    "fluid18/word2vec",
+    "fluid18/word2vec_distributed",
+    "fluid18/word2vec_hsigmoid",
+    "static26/bert_tiny",
+    "static26/ctr_deep",
+    "static26/fit_a_line",
+    "static26/gpt_tiny",
+    "static26/gpt_tiny_recompute",
+    "static26/gpt_tiny_stages",
+    "static26/gpt_untied_stages",
+    "static26/lenet",
+    "static26/lstm_lm",
+    "static26/mlp_amp_ready",
+    "static26/mlp_regression",
+    "static26/mlp_stages",
+    "static26/resnet_thin",
+    "static26/vit_tiny",
+    "static26/word2vec",
+]
+
 # Case -> why it is not trained with parameter servers (docs/passes/parameter-server.md).
 PSERVER_REFUSED = {
     "fluid18/dpsgd_mlp": "draws random numbers",
@@ -113,6 +172,22 @@ PSERVER_ASYNC = {
     "fluid18/word2vec": [],
     # A rate per step from the command line.
     "static26/lenet": ["not_run='know no steps'"],
+    "static26/mlp_regression": [],
+    "pir33/mlp_regression": [],
+}
+
+# Geo-SGD: trainers update by themselves, whatever the update is.
+PSERVER_GEO = {
+    "fluid18/bert_tiny": [],
+    "fluid18/cosine_adam_mlp": [],
+    "fluid18/ctr_wide_deep": [],
+    "fluid18/ema_mlp": [],
+    "fluid18/fit_a_line": ["band"],
+    "fluid18/lamb_mlp": [],
+    "fluid18/word2vec": ["rows=shared_embedding"],
+    "fluid18/word2vec_distributed": [],
+    # A rate per step from the command line: trainers know their steps.
+    "static26/lenet": [],
     "static26/mlp_regression": [],
     "pir33/mlp_regression": [],
 }

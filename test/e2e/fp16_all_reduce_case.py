@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 from gradient_merge_case import Case
-from train_case import call, check_open, fail, scalar
+from train_case import call, check_verified, fail, scalar
 
 BOUND = 5e-3  # of a loss: eight updates with gradients of 11 bits
 
@@ -21,7 +21,7 @@ def run(case, name, ranks, flags):
     program = [os.path.join(case.folder, p + ".pdmodel") for p in ("main", "startup")]
     words = ["transpile", program[0], "--startup", program[1], "-o", job, "--trainers", ranks]
     call(case.tool, *words, *flags)
-    check_open(case.tool, job)
+    check_verified(case.tool, job)
     sent = []
     for steps in (4, 8):
         words = ["--feeds", os.path.join(case.folder, "feeds"), "--init", os.path.join(case.folder, "init")]

@@ -13,7 +13,7 @@ import struct
 import sys
 import tempfile
 
-from train_case import call, check_open, compare_losses, fail, scalar
+from train_case import call, check_verified, compare_losses, fail, scalar
 
 ABSOLUTE, RELATIVE = 1e-5, 1e-4  # docs/design.md
 
@@ -153,7 +153,7 @@ def main(tools, corpus, case, ranks, steps, *flags):
             *flags
         )
         if rule or "--recompute" in flags:
-            check_open(tool, job)
+            check_verified(tool, job)
         else:
             call(tool, "verify", job)
         call(

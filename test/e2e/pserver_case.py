@@ -15,7 +15,7 @@ import tempfile
 
 from train_case import (
     call,
-    check_open,
+    check_verified,
     compare_losses,
     compare_parameters,
     fail,
@@ -74,7 +74,7 @@ def main(tools, corpus, case, *jobs):
             job, saved, report = (os.path.join(work, kind + text) for kind in ("job", "saved", "report"))
             call(tool, "transpile", *programs_of(folder), "-o", job, *flags)
             if "recompute" in text:
-                check_open(tool, job)
+                check_verified(tool, job)
             else:
                 call(tool, "verify", job)
             words = data + ["--cache", os.path.join(work, "cache"), "--report", report]

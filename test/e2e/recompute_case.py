@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 
-from train_case import call, check_open, compare_losses, compare_parameters, fail, read_noise
+from train_case import call, check_verified, compare_losses, compare_parameters, fail, read_noise
 
 
 def read_npy(path):
@@ -57,7 +57,7 @@ class Case:
 
 def recorded(case, ranks, checkpoints, flags):
     job, again = case.transpile(ranks, checkpoints, *flags)
-    check_open(case.tool, job)
+    check_verified(case.tool, job)
     losses, saved = case.run(job)
     what = "%s (%s) on %s rank(s)" % (case.name, checkpoints, ranks)
     with open(os.path.join(case.folder, "golden.json")) as f:
@@ -84,7 +84,7 @@ def without_seeds(case):
 
 def masks(case, ranks, checkpoints, flags):
     job, again = case.transpile(ranks, checkpoints, *flags)
-    check_open(case.tool, job)
+    check_verified(case.tool, job)
     text = os.path.join(case.work, "job.mlir")
     call(case.tool, "convert", os.path.join(job, "job.mlirbc"), text)
     with open(text) as f:

@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 from local_sgd_case import Array, Record
-from train_case import call, check_open, compare_losses, compare_parameters, fail, read_npy
+from train_case import call, check_verified, compare_losses, compare_parameters, fail, read_npy
 
 ABSOLUTE, RELATIVE = 1e-5, 1e-4  # docs/design.md
 STEPS = 3
@@ -57,7 +57,7 @@ class Case:
         job = os.path.join(self.work, name)
         startup = os.path.join(self.folder, "startup.pdmodel")
         call(self.tool, "transpile", main, "--startup", startup, "-o", job, *flags)
-        check_open(self.tool, job)
+        check_verified(self.tool, job)
         return job
 
     def run(self, program, feeds, init, saved, *more):

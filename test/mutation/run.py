@@ -5,7 +5,7 @@ names every value is compared, and the exported programs are.
 
 With --execute rung 5 is asked about every mutant too, whatever the others say of it. A wrong job that is a hole, or unknown, and that execution refutes is counted.
 
-    run.py TOOLS CORPUS [--execute] [--seed N] [--count K] [--jobs CASE@OPTION|CASE@FILE.mlir[:RUNS] ...] [--kinds KIND ...] [--least RECALL] [--holes N] [--keep DIR]
+    run.py TOOLS CORPUS [--execute] [--seed N] [--count K] [--jobs CASE@OPTION|CASE@FILE.mlir[:RUNS] ...] [--kinds KIND|GROUP ...] [--least RECALL] [--holes N] [--keep DIR]
 
 A FILE is a job by hand (test/jobs), a step of whose CASE is RUNS runs of it. TOOLS is the folder of dtranspile, beside that of dtranspile-mutate. Prints a line per hole, a table per kind, recall and noise; equal seeds give equal tables. Ends with 1
 where a right job is not verified, where recall is below --least, or where there are more holes than --holes.
@@ -50,6 +50,15 @@ OPTIONS = {
     ],
     "local_sgd": ["--trainers", "2", "--collective-mode", "local_sgd"],
     "sync": ["--trainers", "2", "--sync-batch-norm"],
+    "lamb": ["--trainers", "2", "--lamb"],
+    "lars": ["--trainers", "2", "--lars"],
+    "merged": ["--trainers", "2", "--gradient-merge", "--gradient-merge-k-steps", "2"],
+    "recompute": ["--trainers", "2", "--recompute", "--recompute-checkpoints", "sqrt"],
+    "every_third": ["--trainers", "2", "--collective-mode", "local_sgd", "--localsgd-k-steps", "3"],
+    "half": ["--trainers", "2", "--fp16-allreduce"],
+    "sharding": ["--trainers", "2", "--sharding"],
+    "replicas": ["--trainers", "4", "--sharding", "--sharding-degree", "2"],
+    "stage3": ["--trainers", "2", "--sharding", "--sharding-stage", "3"],
     "pserver": ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
     + ["--min-block-size", "8", "--allow-small-blocks"],
 }
@@ -329,7 +338,7 @@ class Measurement:
                     self.noise += 1
                     print("NOISE %s@%s: %s" % (case, option, entry))
                 continue
-            if self.flags.kinds and entry["kind"] not in self.flags.kinds:
+            if self.flags.kinds and not {entry["kind"], entry["group"]} & set(self.flags.kinds):
                 continue
             if entry["verdict"] == "unchanged":
                 continue

@@ -19,7 +19,10 @@ std::vector<Kind> programKinds();
 std::vector<Kind> placementKinds();
 std::vector<Kind> pipelineKinds();
 std::vector<Kind> serverKinds();
+std::vector<Kind> semanticKinds();
 std::vector<Kind> recomputeKinds();
+std::vector<Kind> shardingKinds();
+std::vector<Kind> ampKinds();
 
 // The readers of a value as they are now: what is built from the value later is none of them.
 class Readers {

@@ -113,7 +113,9 @@ class BodyReader {
   void readOp(pd::OpView op) {
     llvm::StringRef type = op.type();
     mlir::Value x = op.input("X"), out = op.output("Out");
-    if (!x || !out || !onlyKnownAttributes(op)) return;
+    if (!x || !out) return;
+    if (type == "cast") return readCast(x, out);
+    if (!onlyKnownAttributes(op)) return;
     if (llvm::is_contained(kElementwise, type)) return readElementwise(op, x, op.input("Y"), out);
     if (type == "square" || type == "rsqrt") return bind(out, terms_.of(type.str(), {of(x)}));
     if (type == "reduce_mean" || type == "reduce_sum") {
@@ -125,6 +127,18 @@ class BodyReader {
     if (type == "scale" && !op.hasInput("ScaleTensor") && op.getBool("bias_after_scale"))
       bind(out, terms_.scaled(of(x), static_cast<float>(op.getFloat("scale")),
                               static_cast<float>(op.getFloat("bias"))));
+  }
+
+  // Half precision in and out of a body that computes in more: what is rounded is what it gives.
+  void readCast(mlir::Value x, mlir::Value out) {
+    mlir::RankedTensorType from = pd::tensorOf(x.getType()), to = pd::tensorOf(out.getType());
+    if (!from || !to || !llvm::isa<mlir::FloatType>(from.getElementType()) ||
+        !llvm::isa<mlir::FloatType>(to.getElementType()))
+      return;
+    const bool widens = from.getElementTypeBitWidth() <= to.getElementTypeBitWidth();
+    const bool given = llvm::all_of(
+        out.getUsers(), [](mlir::Operation* user) { return llvm::isa<dist::YieldOp>(user); });
+    if (widens || given) bind(out, of(x));
   }
 
   void readElementwise(pd::OpView op, mlir::Value x, mlir::Value y, mlir::Value out) {

@@ -32,7 +32,7 @@ class Flow {
     visit(program);
     if (!startup)
       for (const auto& [name, version] : versions_)
-        nodes_[version].edges.push_back({first_.lookup(name), 0, true});
+        nodes_[version].edges.push_back({first_.lookup(name), declaredAlong(name), true});
   }
 
   void run();
@@ -47,6 +47,7 @@ class Flow {
  private:
   AxisSet none() const { return AxisSet(axes_.count()); }
   AxisSet all() const { return AxisSet(axes_.count(), true); }
+  unsigned declaredAlong(mlir::StringAttr variable);
   AxisSet axesOf(dist::CommOp comm) const;
   AxisSet axesOf(dist::SelAttr where) const;
   AxisSet axesOf(mlir::ArrayAttr names) const;
@@ -91,6 +92,19 @@ class Flow {
                                                                  // at the place that is visited
   std::vector<pd::SetOp> sets_;
 };
+
+// A variable that is declared to hold a part, or a term, begins every step as that, whatever the
+// step before it left: the analysis has gone on from there.
+unsigned Flow::declaredAlong(mlir::StringAttr variable) {
+  const Variable* found = store_.variable(variable.getValue());
+  if (!found || !found->declared.known) return 0;
+  AxisSet set = none();
+  for (auto [axis, state] : llvm::enumerate(found->declared.states))
+    if (state.isSplit() || state.isPartial()) set.set(axis);
+  if (set.none()) return 0;
+  stops_.push_back(set);
+  return stops_.size() - 1;
+}
 
 AxisSet Flow::axesOf(dist::CommOp comm) const {
   AxisSet set = none();

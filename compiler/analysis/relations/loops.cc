@@ -47,8 +47,18 @@ Awaited fromStart(const Scene& scene, mlir::Value init, Awaited total) {
   return {std::move(nothing), std::move(reason)};
 }
 
+// A loss that is one value per share is by definition the mean of these.
+bool isLoss(const Scene& scene, const Relation& relation) {
+  mlir::Operation* op =
+      relation.reference >= 0 ? scene.reference().definingOp(relation.reference) : nullptr;
+  if (!op || !pd::OpView::isFrameworkOp(op)) return false;
+  const int role = pd::OpView(op).role();
+  return (role & pd::kLoss) && !(role & pd::kBackward);
+}
+
 // Sum over the time axes of the loop.
-Awaited overMicroBatches(const Axes& inside, const llvm::BitVector& loop, Awaited term) {
+Awaited overMicroBatches(const Scene& scene, const Axes& inside, const llvm::BitVector& loop,
+                         Awaited term) {
   for (bool whole : {true, false}) {
     Reading& reading = whole ? term.relation.whole : term.relation.parts;
     for (unsigned axis : loop.set_bits()) {
@@ -56,6 +66,8 @@ Awaited overMicroBatches(const Axes& inside, const llvm::BitVector& loop, Awaite
       State& state = reading.states[axis];
       std::optional<Rational> factor =
           reducedScale(state, dist::Reduce::Sum, inside.sizes[axis], term.relation, whole);
+      if (!factor && state.isParts() && isLoss(scene, term.relation))
+        factor = Rational(inside.sizes[axis]);
       if (!factor) {
         if (whole)
           term.reason = {"sums over " + inside.names[axis] + " a value that is " + state.text(),
@@ -151,7 +163,7 @@ void leaveMicro(const Scene& scene, dist::MicroOp micro) {
   scene.store.leave();
   for (auto [result, init, term] : llvm::zip(micro.getOutputs(), micro.getInits(), terms))
     giveAwaited(scene, result,
-                fromStart(scene, init, overMicroBatches(inside, loop, std::move(term))));
+                fromStart(scene, init, overMicroBatches(scene, inside, loop, std::move(term))));
 }
 
 bool enterBlocks(const Scene& scene, dist::ForeachBlockOp loop) {

@@ -44,6 +44,7 @@ class Walk {
   void visitDist(mlir::Operation* op);
   void visitOn(dist::OnOp on);
   void visitSet(pd::SetOp set);
+  bool isBranchOfUpdate(mlir::Operation* op) const;
   void visitBranch(mlir::Operation* op, mlir::Operation* reference);
   void visitAverage(mlir::Operation* op);
   void visitRpc(mlir::Operation* op);
@@ -140,6 +141,15 @@ bool Walk::standsInPlace(mlir::Operation* op, mlir::Operation* reference) {
   return wanted == theirs;
 }
 
+// A part of the update that all ranks run, or none: what it sets is known one by one.
+bool Walk::isBranchOfUpdate(mlir::Operation* op) const {
+  const pd::OpView view(op);
+  if (view.type() != "conditional_block" || !(view.role() & pd::kOptimize)) return false;
+  mlir::Value predicate = view.input("Cond");
+  return predicate && scene_.of(predicate).whole.isReplicated() &&
+         scene_.of(predicate).whole.scale.isOne();
+}
+
 void Walk::visitFramework(mlir::Operation* op) {
   if (inComposite_) return visitLocal(scene_, op);
   int64_t number = sourceNumber(op);
@@ -161,7 +171,8 @@ void Walk::visitFramework(mlir::Operation* op) {
     return scene_.giveUnknown(op, "stands in another block than in the reference", reference);
   }
   if (!operandsStandFor(scene_, op, reference)) return;
-  if (op->getNumRegions() && hasJobOps(op)) return visitBranch(op, reference);
+  if (op->getNumRegions() && (hasJobOps(op) || isBranchOfUpdate(op)))
+    return visitBranch(op, reference);
   checkForward(scene_, op, reference);
   if (watch_ && isUpdate(scene_.question, op, reference)) watch_->beforeUpdate(op, scene_.store);
   if (op->getNumRegions()) return visitControlFlow(scene_, op, reference);

@@ -206,8 +206,7 @@ void checkProtocol(const ClassText& text, llvm::StringRef program, Rung& report)
     std::optional<dist::ServeMode> mode;
     if (server) server.walk([&](dist::ServeOp loop) { mode = loop.getMode(); });
     if (mode == dist::ServeMode::Sync) Protocol(text, comm, program, report).check();
-    else if (mode && *mode != dist::ServeMode::Geo)
-      SingleProtocol(text, comm, *mode, program, report).check();
+    else if (mode) SingleProtocol(text, comm, *mode, program, report).check();
   }
 }
 

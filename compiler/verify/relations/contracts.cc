@@ -29,6 +29,17 @@ constexpr ContractRow kContracts[] = {
      "every rank takes the step on its own share, then parameters are averaged; the optimizer's "
      "state stays with its rank",
      isOptimizerState},
+    {"delay_compensation",
+     "a server adds (w - pulled)*g*g to a gradient g, w what it has and `pulled` what the trainer "
+     "has "
+     "pulled last: nothing where nobody else has pushed in between",
+     nullptr},
+    {"geo",
+     "between two exchanges every trainer takes the reference's steps on its own share of each "
+     "batch, with parameters and optimizer state of its own; an exchange adds 1/N of how far it "
+     "has "
+     "come to what the servers have, and takes over what others have added",
+     nullptr},
     {kWireTag, "values are rounded on their way between ranks", nullptr},
     {kStalenessTag,
      "every trainer's step is the reference's on its own share of the batch, applied to what the "

@@ -45,12 +45,32 @@ bool Invariants::driftsApart(const Variable& variable, const Reading& found, int
   return !(average && different->tagAttr().getValue() == kLocalSgdTag);
 }
 
+namespace {
+
+// Whether a block of the op sets the variable to what the block was given.
+bool setsBack(mlir::Operation* op, llvm::StringRef variable) {
+  if (!op) return false;
+  bool back = false;
+  for (mlir::Region& region : op->getRegions())
+    for (auto set : region.getOps<pd::SetOp>())
+      back |= set.getVar() == variable && llvm::isa<mlir::BlockArgument>(set.getValue());
+  return back;
+}
+
+}  // namespace
+
 // A variable may be declared to differ only where the contract is about it.
 void Invariants::checkCovered(const std::string& quoted, const Variable& variable,
                               mlir::Operation* at) {
   if (question_.startup || !question_.reference.sets(variable.reference)) return;
   mlir::Operation* update =
       question_.reference.definingOp(question_.reference.finalNumber(variable.reference));
+  // What a branch sets back is what the op before it has set.
+  if (setsBack(update, variable.reference) && at && at->hasAttr(dist::kSrcAttr)) {
+    const auto index = at->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr).getInt();
+    const int before = question_.reference.numberBefore(index, variable.reference);
+    if (before >= 0) update = question_.reference.definingOp(before);
+  }
   for (const State& state : variable.declared.states) {
     const ContractRow* row =
         state.isDifferent() ? findContract(state.tagAttr().getValue()) : nullptr;

@@ -4,8 +4,10 @@
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/sites.h"
+#include "compiler/verify/relations/compensation.h"
 #include "compiler/verify/relations/contracts.h"
 #include "compiler/verify/relations/demands.h"
+#include "compiler/verify/relations/exchange.h"
 #include "compiler/verify/relations/invariants.h"
 #include "compiler/verify/relations/names.h"
 
@@ -109,22 +111,6 @@ void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::St
                      "keep the ops of the loss, with their dist.src"));
 }
 
-// Trainers of geo-SGD take steps of their own between exchanges with servers: no rule says what
-// that makes of the reference's values, and each of them would look wrong by itself.
-bool exchangesChanges(mlir::ModuleOp job, Rung& rung) {
-  bool found = false;
-  job.walk([&](dist::ServeOp serve) {
-    if (serve.getMode() != dist::ServeMode::Geo) return;
-    found = true;
-    rung.add(
-        messageAt(serve, Message::Level::Unknown, "serve",
-                  "serves in mode geo: trainers and servers exchange what has changed, which no "
-                  "rule follows",
-                  "use mode sync, async or half_async"));
-  });
-  return found;
-}
-
 // One program of all roles: they hold together what the reference's gives.
 void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef loss, Rung& rung,
                    Totals& totals, Deviations& deviations) {
@@ -172,11 +158,18 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   Totals totals;
   const Contracts contracts = Contracts::of(job);
   checkContracts(job, contracts, rung);
-  if (exchangesChanges(job, rung)) return rung;
   reportDivergence(job, rung);
   Deviations deviations;
-  for (llvm::StringRef name : {"startup", "main"})
-    verifyProgram(job, name, loss, rung, totals, deviations);
+  verifyProgram(job, "startup", loss, rung, totals, deviations);
+  // What is left when formulas that are no values of the reference have been looked at.
+  mlir::OwningOpRef<mlir::ModuleOp> rest;
+  if (exchangesChanges(job)) {
+    checkExchanges(job, contracts, rung, deviations);
+    rest = withoutExchanges(job);
+  } else if (compensatesDelay(job)) {
+    rest = withoutCompensation(job, contracts, rung, deviations);
+  }
+  verifyProgram(rest ? *rest : job, "main", loss, rung, totals, deviations);
   checkSiteLists(job, contracts, deviations, rung);
   rung.stat("reference_ops", totals.operations);
   rung.stat("values", totals.values);

@@ -32,6 +32,10 @@ std::string conditionsText(const Rung& rung) {
   std::string text;
   std::map<std::string, std::string> variables;
   for (const Condition& condition : rung.conditions) {
+    if (condition.kind == "change") {
+      text += "  as changed by `" + condition.name + "`: " + condition.statement + "\n";
+      continue;
+    }
     if (condition.kind == "contract") {
       text += "  under contract `" + condition.name + "`: " + condition.statement + "\n";
       continue;

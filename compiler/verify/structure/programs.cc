@@ -43,11 +43,28 @@ bool onlyComputes(mlir::Operation* op) {
             }).wasInterrupted();
 }
 
+// The task of a pipeline that an op is in; null outside of tasks.
+dist::OnOp taskOf(mlir::Operation* op) {
+  auto on = op->getParentOfType<dist::OnOp>();
+  while (on && !on.getTask()) on = on->getParentOfType<dist::OnOp>();
+  return on;
+}
+
 // Handlers of a server make anew what follows from variables alone: each runs by itself, and rung 2
 // follows what it gives. Nothing happens twice where the op only computes.
 bool madeAnew(mlir::Operation* one, mlir::Operation* two) {
   auto a = one->getParentOfType<dist::HandleOp>(), b = two->getParentOfType<dist::HandleOp>();
   return a && b && a != b && onlyComputes(one) && onlyComputes(two);
+}
+
+// A gradient op gives several gradients at once. Where the backward part of a pipeline is in two
+// tasks (ZB-H1) it stands in both: B takes the gradient that other stages wait for, W those of the
+// weights. Rung 2 follows what each of them gives.
+bool givenApart(mlir::Operation* one, mlir::Operation* two) {
+  dist::OnOp a = taskOf(one), b = taskOf(two);
+  return a && b && a->getParentOp() == b->getParentOp() && a.getTask() != b.getTask() &&
+         a.getTask() != dist::Task::F && b.getTask() != dist::Task::F && onlyComputes(one) &&
+         onlyComputes(two);
 }
 
 // Ops of all roles' programs of one name, by their number in the reference.
@@ -63,7 +80,8 @@ class Coverage {
       if (!number || !reference_.op(number.getInt())) return;
       auto& held = ops_[number.getInt()];
       for (auto& [other, at] : held)
-        if (at == role && !onDifferentRanks(op, other) && !madeAnew(op, other))
+        if (at == role && !onDifferentRanks(op, other) && !madeAnew(op, other) &&
+            !givenApart(op, other))
           return repeated(op, number.getInt());
       held.emplace_back(op, role);
     });
@@ -234,6 +252,28 @@ mlir::Type localTypeOf(mlir::Type whole, pd::VarOp var) {
   return mlir::RankedTensorType::get(dims, tensor.getElementType());
 }
 
+// Equal parts are of as many elements as the whole has: a rank's own part does not tell, the pad
+// makes up for a few.
+std::optional<std::string> otherExtent(pd::VarOp var, mlir::Type whole) {
+  auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+  auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(whole);
+  if (!relation || !tensor) return std::nullopt;
+  for (dist::AxisRelAttr one : relation.getAxes()) {
+    const dist::LayoutAttr layout = one.getLayout();
+    const int64_t dim = one.getDim();
+    if (one.getState() != dist::StateKind::Split || !layout ||
+        layout.getKind() != dist::LayoutKind::Even || dim >= tensor.getRank())
+      continue;
+    const int64_t extent = dim != dist::kFlat        ? tensor.getDimSize(dim)
+                           : tensor.hasStaticShape() ? tensor.getNumElements()
+                                                     : mlir::ShapedType::kDynamic;
+    if (!mlir::ShapedType::isDynamic(extent) && extent != layout.getExtent())
+      return "its parts are those of " + std::to_string(layout.getExtent()) + " elements, and " +
+             std::to_string(extent) + " are there";
+  }
+  return std::nullopt;
+}
+
 void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   llvm::DenseMap<mlir::StringAttr, pd::VarOp> originals;
   for (auto var : reference->getRegion(0).getOps<pd::VarOp>())
@@ -246,6 +286,7 @@ void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
     if (original && !different && var.getType() != localTypeOf(original.getType(), var))
       different = attributeDifference("type", mlir::TypeAttr::get(var.getType()),
                                       mlir::TypeAttr::get(localTypeOf(original.getType(), var)));
+    if (original && !different) different = otherExtent(var, original.getType());
     if (!original && var->hasAttr(pd::kPartsAttr))
       different = "pd.parts is given, and there is none there";
     if (different)

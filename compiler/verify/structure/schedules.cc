@@ -35,7 +35,7 @@ class MicroCheck {
   MicroCheck(dist::MicroOp micro, Rung& rung) : micro_(micro), rung_(rung) {}
 
   void run() {
-    if (!collect() || nodes_.empty()) return;
+    if (!collect() || nodes_.empty() || !everyStageWorks()) return;
     schedule::Shape shape{stages_, static_cast<int64_t>(micro_.getChunks()), micros_};
     if (shape.entries() > static_cast<int64_t>(kMostEntries))
       return open("its table is too large to be expanded", "check a job of fewer micro-batches");
@@ -85,6 +85,23 @@ class MicroCheck {
              "is a task that does not name the axis " + axis_.str() + " of the other tasks",
              "guard every task by its stage");
     return !graph.astray;
+  }
+
+  // A stage that does nothing for a micro-batch has no text (compiler/specialize/tasks.cc). Those
+  // that a guard around the loop leaves out never come here.
+  bool everyStageWorks() {
+    const dist::Guard guard = dist::guardOf(micro_);
+    const dist::AxisSetAttr coming = guard.where ? guard.where.lookup(axis_) : dist::AxisSetAttr();
+    const bool partly =
+        llvm::any_of(guard.partly, [&](mlir::StringAttr axis) { return axis.getValue() == axis_; });
+    for (int64_t stage = 0; !partly && stage < stages_; ++stage) {
+      const auto runsOn = [&](const Node& node) { return node.stages.contains(stage); };
+      if ((coming && !coming.contains(stage)) || llvm::any_of(nodes_, runsOn)) continue;
+      refute(micro_, axis_.str() + " = " + std::to_string(stage) + " has no task in it",
+             "give every stage a task, or leave its coordinate out of the mesh");
+      return false;
+    }
+    return true;
   }
 
   // The tasks that an entry of a stage runs.

@@ -110,21 +110,20 @@ absl::Status Introduce(const Socket& socket, const Key& key, const std::string& 
 }  // namespace
 
 absl::StatusOr<Socket> Call(const std::string& address, const Key& key, const std::string& purpose,
-                            uint32_t caller, int64_t deadline_ns) {
+                            uint32_t caller, int64_t deadline_ns, bool& hung_up) {
   constexpr int kPauseMs = 20;
-  std::string refusal;
+  constexpr const char* kHungUp = "it hangs up; it may be of another job, with another token";
   while (true) {
     absl::StatusOr<Socket> socket = ConnectTo(address, deadline_ns);
     absl::Status status = socket.status();
     if (socket.ok()) {
       status = Introduce(*socket, key, purpose, caller, deadline_ns);
       if (status.ok()) return socket;
-      if (absl::IsUnavailable(status))
-        refusal = "it hangs up; it may be of another job, with another token";
+      hung_up = hung_up || absl::IsUnavailable(status);
     }
     if (absl::IsFailedPrecondition(status) || absl::IsInvalidArgument(status)) return status;
     if (MillisecondsUntil(deadline_ns) == 0)
-      return absl::DeadlineExceededError(refusal.empty() ? std::string(status.message()) : refusal);
+      return absl::DeadlineExceededError(hung_up ? kHungUp : std::string(status.message()));
     usleep(std::min(kPauseMs, MillisecondsUntil(deadline_ns) + 1) * 1000);
   }
 }

@@ -45,8 +45,16 @@ class Welcome {
 
 // The side that calls: connects to "host:port" and proves itself, again until it succeeds (nobody
 // may listen yet, or have too many callers). kFailedPrecondition: who listens there is not of this
-// job; kDeadlineExceeded, with what was wrong last.
+// job; kDeadlineExceeded, with what was wrong last, that somebody there has hung up above all.
+// `hung_up` keeps the latter for who calls the same address again: that one call may end before
+// anybody there could say anything.
 absl::StatusOr<Socket> Call(const std::string& address, const Key& key, const std::string& purpose,
-                            uint32_t caller, int64_t deadline_ns);
+                            uint32_t caller, int64_t deadline_ns, bool& hung_up);
+inline absl::StatusOr<Socket> Call(const std::string& address, const Key& key,
+                                   const std::string& purpose, uint32_t caller,
+                                   int64_t deadline_ns) {
+  bool hung_up = false;
+  return Call(address, key, purpose, caller, deadline_ns, hung_up);
+}
 
 }  // namespace dtranspile::comm

@@ -59,8 +59,6 @@ int32_t CheckRange(OpCall& call) {
 int32_t Accuracy(OpCall& call) {
   using A = args::dt_accuracy;
   const DtBuffer &indices = call.Arg(A::Indices), &label = call.Arg(A::Label);
-  if (indices.rank != 2 || TypeOf(indices) != DType::kInt64)
-    return call.Fail("Indices must be int64 of two dimensions");
   const int64_t rows = indices.dims[0];
   if (Elements(label) != rows)
     return call.Fail("%lld labels for %lld rows", static_cast<long long>(Elements(label)),

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string>
 
+#include "runtime/kernels/cpu/argument_check.h"
+
 namespace dtranspile::kernels {
 
 int OpCall::Count(int slot) const {
@@ -178,7 +180,7 @@ exec::Value* ListOf(OpCall& call, const DtBuffer& buffer) {
 }
 
 int32_t RunOpKernel(DtContext* context, const DtCall* call, OpKernel kernel) {
-  if (!CheckCall(context, call)) return 1;
+  if (!CheckCall(context, call) || !CheckArguments(context, call)) return 1;
   OpCall op(context, call);
   const int32_t result = kernel(op);
   if (!op.broken()) return result;

@@ -1,10 +1,10 @@
 // Mode pserver: the passes of a request, and requests that do not go together.
 // RUN: dtranspile transpile --print-pipeline --mode pserver --trainers 4 --pservers 10.0.0.7:6174,10.0.0.8:6174 | FileCheck %s
-// CHECK: builtin.module(check-source,form-job{axes=dp:4 comm-axes=none {{.*}}},cut-batch{axes=dp},ps-place{axes=dp servers=2 slice_var_up=true min_block_size=8192 split_method=RoundRobin print_log=false},ps-split{axes=dp servers=2 serve=sync},ps-startup{axes=dp},declare-relations{axes=dp},declare-sites)
+// CHECK: builtin.module(check-source,form-job{axes=dp:4 comm-axes=none {{.*}}},cut-batch{axes=dp},ps-place{axes=dp servers=2 slice_var_up=true min_block_size=8192 split_method=RoundRobin print_log=false},ps-split{axes=dp servers=2 serve=sync enable_dc_asgd=false},ps-startup{axes=dp},declare-relations{axes=dp},declare-sites)
 
 // Only their number, synchronous as the framework's preset says it, and hints that change nothing.
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 10000 --sync-mode false --runtime-split-send-recv --half-async --completely-not-async --wait-port false | FileCheck %s --check-prefix=MANY
-// MANY: ps-split{axes=dp servers=10000 serve=sync}
+// MANY: ps-split{axes=dp servers=10000 serve=sync enable_dc_asgd=false}
 
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --slice-var-up false --split-method HashName --print-log | FileCheck %s --check-prefix=PLACE
 // PLACE: ps-place{axes=dp servers=2 slice_var_up=false min_block_size=8192 split_method=HashName print_log=true}
@@ -34,25 +34,27 @@
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --geo-sgd-mode 2>&1 | FileCheck %s --check-prefix=GEO
 // GEO: geo_sgd_mode and sync_mode
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false | FileCheck %s --check-prefix=ASYNC
-// ASYNC: ps-split{axes=dp servers=2 serve=async}
+// ASYNC: ps-split{axes=dp servers=2 serve=async enable_dc_asgd=false}
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false --runtime-split-send-recv --half-async | FileCheck %s --check-prefix=OWN
-// OWN: ps-split{axes=dp servers=2 serve=half_async}
-// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false --geo-sgd-mode --geo-sgd-need-push-nums 10 2>&1 | FileCheck %s --check-prefix=CHANGES
-// CHANGES: preset geo, geo_sgd_mode: servers that add up changes are not there yet
-// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false --enable-dc-asgd 2>&1 | FileCheck %s --check-prefix=BACKUP
-// BACKUP: enable_dc_asgd: servers that keep what each trainer has pulled are not there yet
+// OWN: ps-split{axes=dp servers=2 serve=half_async enable_dc_asgd=false}
+// RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false --geo-sgd-mode --geo-sgd-need-push-nums 10 | FileCheck %s --check-prefix=CHANGES
+// CHANGES: ps-place{axes=dp servers=2 serve=geo {{.*}}},ps-exchange{axes=dp servers=2 geo_sgd_need_push_nums=10},ps-startup{axes=dp},declare-relations{axes=dp})
+// RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false --enable-dc-asgd | FileCheck %s --check-prefix=BACKUP
+// BACKUP: ps-split{axes=dp servers=2 serve=async enable_dc_asgd=true}
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset geo --enable-dc-asgd 2>&1 | FileCheck %s --check-prefix=GEO-DC
+// GEO-DC: enable_dc_asgd and geo_sgd_mode
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false --geo-sgd-mode --half-async --runtime-split-send-recv 2>&1 | FileCheck %s --check-prefix=BOTH
 // BOTH: geo_sgd_mode and half_async
 
 // What the framework's fleet has names for.
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset sync | FileCheck %s --check-prefix=P-SYNC
-// P-SYNC: ps-split{axes=dp servers=2 serve=sync}
+// P-SYNC: ps-split{axes=dp servers=2 serve=sync enable_dc_asgd=false}
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset async | FileCheck %s --check-prefix=P-ASYNC
-// P-ASYNC: ps-split{axes=dp servers=2 serve=async}
+// P-ASYNC: ps-split{axes=dp servers=2 serve=async enable_dc_asgd=false}
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset half_async | FileCheck %s --check-prefix=P-HALF
-// P-HALF: ps-split{axes=dp servers=2 serve=half_async}
-// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset geo 2>&1 | FileCheck %s --check-prefix=P-GEO
-// P-GEO: preset geo, geo_sgd_mode: servers that add up changes are not there yet
+// P-HALF: ps-split{axes=dp servers=2 serve=half_async enable_dc_asgd=false}
+// RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset geo | FileCheck %s --check-prefix=P-GEO
+// P-GEO: ps-exchange{axes=dp servers=2 geo_sgd_need_push_nums=100}
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset async --half-async --runtime-split-send-recv 2>&1 | FileCheck %s --check-prefix=P-TWICE
 // P-TWICE: preset and sync_mode, runtime_split_send_recv, half_async
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset late 2>&1 | FileCheck %s --check-prefix=P-NONE

@@ -25,10 +25,10 @@ CHECKS = [
     ("a wrong type", "lars: 3.5", [], 1, ["FILE:1:7: error: "]),
     (
         "a switch without a pass",
-        "\namp: true",
+        "\nasp: true",
         [],
         1,
-        ["FILE:2:1: error: amp: asks for mixed precision, which is not there yet; leave it out"],
+        ["FILE:2:1: error: asp: asks for parameters of which every other one in four is zero"],
     ),
     ("a switch that is off", "amp: false", [], 0, ["in order"]),
     (
@@ -43,10 +43,10 @@ CHECKS = [
     ),
     (
         "details of a switch that is off",
-        "amp_configs { decr_ratio: 0.5 }",
+        "dgc_configs { rampup_step: 5 }",
         [],
         0,
-        ["FILE:1:1: remark: amp_configs: has no effect: amp is not on"],
+        ["FILE:1:1: remark: dgc_configs: has no effect: dgc is not on"],
     ),
     (
         "what tuned the framework",
@@ -196,8 +196,8 @@ CHECKS = [
         "servers that add up changes",
         "a_sync: true a_sync_configs { k_steps: 4 }",
         ["--mode", "pserver", "--pservers", "2"],
-        1,
-        ["FILE:1:31: error: preset geo, geo_sgd_mode: servers that add up changes are not there yet"],
+        0,
+        ["in order"],
     ),
     (
         "steps of synchronous servers",
@@ -235,6 +235,33 @@ CHECKS = [
         [
             "error: mode pserver and use_hierarchical_allreduce: trainers speak to servers only",
             "note: mode pserver was given as a flag",
+        ],
+    ),
+    (
+        "parts of a number of ranks that does not divide theirs",
+        "sharding: true sharding_configs { sharding_degree: 4 }",
+        ["--trainers", "6"],
+        1,
+        ["error: trainers and sharding_degree: as many ranks as a parameter is cut over"],
+    ),
+    (
+        "parts and levels",
+        "sharding: true use_hierarchical_allreduce: true hierarchical_allreduce_inter_nranks: 2",
+        ["--trainers", "4"],
+        1,
+        [
+            "error: sharding and use_hierarchical_allreduce: together they are not there yet: parts "
+            "would be summed level by level",
+        ],
+    ),
+    (
+        "what sharding has not",
+        "sharding: true sharding_configs { stage: 3 optimize_offload: true mp_degree: 2 }",
+        ["--trainers", "4"],
+        1,
+        [
+            "error: sharding_configs.optimize_offload: asks for state that lies on the host",
+            "error: sharding_configs.mp_degree: asks for layers cut over ranks",
         ],
     ),
     (

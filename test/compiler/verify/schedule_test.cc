@@ -130,6 +130,26 @@ TEST_CASE("tasks that the schedule never runs") {
   CHECK_THAT(rung.messages.at(0).text, Contains("never runs"));
 }
 
+TEST_CASE("a stage without a task is refused by name, unless it never comes to the loop") {
+  Pipeline pipeline;
+  pipeline.schedule = "F-then-B";
+  std::string text = pipeline.text();
+  const std::string mesh = "[pp = 2]";
+  text.replace(text.find(mesh), mesh.size(), "[pp = 3]");
+  Rung rung = check(text);
+  REQUIRE(rung.messages.size() == 1);
+  CHECK(rung.verdict == Verdict::Refuted);
+  CHECK(rung.messages[0].rule == "D15");
+  CHECK_THAT(rung.messages[0].text, Contains("pp = 2 has no task in it"));
+  CHECK_THAT(rung.messages[0].remedy, Contains("give every stage a task"));
+  const std::string loop = "    dist.micro", end = "      dist.yield\n    }\n  }\n}\n";
+  REQUIRE(text.ends_with(end));
+  text.replace(text.size() - end.size(), end.size(),
+               "      dist.yield\n    }\n    dist.yield\n    }\n  }\n}\n");
+  text.replace(text.find(loop), loop.size(), "    dist.on <pp in {0 to 1}> {\n    dist.micro");
+  CHECK(check(text).messages.empty());
+}
+
 TEST_CASE("a schedule that nobody knows is refuted, one that is too long leaves the verdict open") {
   Pipeline pipeline;
   pipeline.schedule = "VPP";

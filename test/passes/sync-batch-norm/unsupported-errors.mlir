@@ -37,12 +37,12 @@ pd.program @main {
 
 // -----
 
-pd.var @p : tensor<3xf32> {parameter}
+pd.var @p : tensor<3xf16> {parameter}
 pd.program @main {
-  %x = pd.input "x" : tensor<?x3xf16>
-  %p = pd.get @p : tensor<3xf32>
-  // expected-error @+1 {{sync-batch-norm: statistics of another element type than X are not supported}}
-  %y:5 = pd.batch_norm X(%x) Scale(%p) Bias(%p) Mean(%p) Variance(%p) -> Y("y") MeanOut("mean") VarianceOut("variance") SavedMean("sm") SavedVariance("sv") : (tensor<?x3xf16>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<?x3xf16>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)
+  %x = pd.input "x" : tensor<?x3xf32>
+  %p = pd.get @p : tensor<3xf16>
+  // expected-error @+1 {{sync-batch-norm: statistics of less precision than X are not supported}}
+  %y:5 = pd.batch_norm X(%x) Scale(%p) Bias(%p) Mean(%p) Variance(%p) -> Y("y") MeanOut("mean") VarianceOut("variance") SavedMean("sm") SavedVariance("sv") : (tensor<?x3xf32>, tensor<3xf16>, tensor<3xf16>, tensor<3xf16>, tensor<3xf16>) -> (tensor<?x3xf32>, tensor<3xf16>, tensor<3xf16>, tensor<3xf16>, tensor<3xf16>)
 }
 
 // -----

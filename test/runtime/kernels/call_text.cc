@@ -73,6 +73,20 @@ DType TypeOfText(const std::string& text) {
   Wrong("'" + text + "' is no element type");
 }
 
+const char* TextOfType(DType type) {
+  for (const auto& [name, known] : kTypes)
+    if (known == type) return name;
+  Wrong("element type without a name");
+}
+
+// Where the type of an argument's text ends, and where it begins.
+size_t TypeEnd(const std::string& text) {
+  return std::min(text.find_first_of("[{@:"), text.size());
+}
+size_t TypeBegin(const std::string& text) {
+  return text.starts_with('!') || text.starts_with('?') ? 1 : 0;
+}
+
 template <typename To, typename From>
 void Fill(void* data, int64_t count, const std::vector<From>& numbers) {
   for (int64_t i = 0; i < count; ++i)
@@ -256,6 +270,37 @@ void CallText::Set(const std::string& assignment) {
   values_[name] = assignment.substr(equals + 1);
 }
 
+void CallText::SetType(size_t root, DType type) {
+  for (size_t k = 0; k < signature_->slots(); ++k) {
+    const SlotSpec& slot = signature_->slot(k);
+    const auto given = values_.find(slot.name);
+    if (slot.demand.like != static_cast<int>(root) || given == values_.end()) continue;
+    std::string text;
+    for (const std::string& part : Split(given->second, '+')) {
+      const size_t begin = TypeBegin(part);
+      text += text.empty() ? "" : "+";
+      text += part == "none" || part == "EMPTY" || part.starts_with('(')
+                  ? part
+                  : part.substr(0, begin) + TextOfType(Related(slot.demand.relation, type)) +
+                        part.substr(TypeEnd(part));
+    }
+    given->second = text;
+  }
+}
+
+std::string CallText::OutputType(const SlotSpec& slot) const {
+  const SlotSpec& root = signature_->slot(static_cast<size_t>(slot.demand.like));
+  const std::string like = Split(Value(root.name) + "+", '+').front();
+  const size_t begin = TypeBegin(like);
+  if (&root != &slot && !like.empty() && like != "none" && like != "EMPTY" && like[0] != '(')
+    return TextOfType(
+        Related(slot.demand.relation, TypeOfText(like.substr(begin, TypeEnd(like) - begin))));
+  if (Holds(slot.demand.types, DType::kFloat32)) return "f32";
+  for (const auto& [name, type] : kTypes)
+    if (Holds(slot.demand.types, type)) return name;
+  Wrong("no type for " + slot.name);
+}
+
 std::string CallText::Value(const std::string& name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? "" : found->second;
@@ -273,7 +318,7 @@ absl::Status CallText::Run(exec::ThreadPool& pool) const {
     const std::string text = Value(slot.name);
     a.AddSlot(slot.name,
               text == "none" || (slot.list && text.empty()) ? ""
-              : text.empty()                                ? "f32"
+              : text.empty()                                ? OutputType(slot)
                                                             : text,
               slot.list);
   }

@@ -11,7 +11,8 @@
 //   …@1,4/9          SelectedRows: rows 1 and 4 of 9
 //   …:1,2.5          elements, the last one again up to the end
 //   (…|…)            a list of such values, `(i64)` an empty one of that type
-//   TYPE             of an output: a value that the call sizes; without it float32
+//   TYPE             of an output: a value that the call sizes; without it the type that the
+//                    signature ties it to, or float32, or the first that the signature admits
 //   !TYPE[DIMS]      a buffer of fixed extents
 //   ?TYPE[DIMS]      the same, in the memory of a device
 //   NAME=none        no argument; of an attribute: no value
@@ -37,11 +38,18 @@ class CallText {
   // Gives `name` another value.
   void Set(const std::string& assignment);
 
+  // Gives the arguments of slot `root`, which names a class of element types, and of all slots that
+  // are tied to it another type.
+  void SetType(size_t root, DType type);
+
+  const Signature& signature() const { return *signature_; }
+
   absl::Status Run(exec::ThreadPool& pool) const;
 
  private:
   struct Arguments;
   std::string Value(const std::string& name) const;
+  std::string OutputType(const SlotSpec& slot) const;
 
   std::string callee_;
   const Signature* signature_;

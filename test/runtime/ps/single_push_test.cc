@@ -31,7 +31,7 @@ struct Job {
   explicit Job(int trainers, double seconds = 60)
       : protocol({"server 0", "trainer", trainers, seconds,
                   [this](const std::string& why) { failures.push_back(why); }},
-                 {TableOf("w", w), TableOf("v", v), TableOf("state", state)}, {"w", "v"}) {
+                 {TableOf("w", w), TableOf("v", v), TableOf("state", state)}, {"w", "v"}, {"v"}) {
     for (int t = 0; t < trainers; ++t) REQUIRE(protocol.Join(t).ok());
   }
 
@@ -139,6 +139,69 @@ TEST_CASE("what a pull has begun to read stays, whatever is applied meanwhile") 
   std::memcpy(&first, old.get(), sizeof(first));
   CHECK(first == 0);
   CHECK(job.Pull(0, "w") == std::vector<float>{1, 1, 1, 1});
+}
+
+TEST_CASE("changed rows are told to the others, once, until they change again") {
+  Job job(3);
+  const exec::Table& w = *job.protocol.Find("w");
+  const auto push = [&](int trainer, int64_t number, std::vector<int64_t> rows, bool tracked) {
+    std::vector<float> values(rows.size(), 1);
+    std::vector<char> bytes(rows.size() * (sizeof(int64_t) + sizeof(float)));
+    std::memcpy(bytes.data(), rows.data(), rows.size() * sizeof(int64_t));
+    std::memcpy(bytes.data() + rows.size() * sizeof(int64_t), values.data(),
+                values.size() * sizeof(float));
+    Payload payload({grpc::Slice(bytes.data(), bytes.size())}, 0);
+    PushChunk chunk{Merge::kEach, DType::kFloat32, 0, true, static_cast<int64_t>(rows.size())};
+    chunk.tracked = tracked;
+    REQUIRE(job.protocol.Push(trainer, number, "w", chunk, payload).ok());
+    REQUIRE(job.Run() == std::to_string(trainer) + " w");
+  };
+  const auto taken = [&](int trainer) { return *job.protocol.TakeChanged(trainer, w); };
+  CHECK(taken(0).empty());
+  push(0, 0, {3, 1}, true);
+  CHECK(job.w == std::vector<float>{0, 1, 0, 1});
+  CHECK(taken(0).empty());
+  CHECK(taken(1) == std::vector<int64_t>{1, 3});
+  CHECK(taken(1).empty());
+  push(1, 0, {0, 1}, true);
+  push(0, 1, {2}, false);
+  CHECK(taken(0) == std::vector<int64_t>{0, 1});
+  CHECK(taken(1).empty());
+  CHECK(taken(2) == std::vector<int64_t>{0, 1, 3});
+  // Also those whose values another trainer has changed since.
+  push(1, 1, {1}, true);
+  push(0, 2, {1}, true);
+  CHECK(taken(0) == std::vector<int64_t>{1});
+  CHECK(taken(1) == std::vector<int64_t>{1});
+}
+
+TEST_CASE("what a trainer has pulled last is kept for the handlers that ask for it") {
+  Job job(2);
+  const auto pulled = [&](const std::string& table) {
+    std::vector<float> values(2, -1);
+    const absl::Status status = job.protocol.Pulled(
+        table, -1, {DType::kFloat32, {2}, reinterpret_cast<std::byte*>(values.data())});
+    return std::pair(status, values);
+  };
+  const auto next = [&](int trainer, int64_t number, std::vector<float> expected) {
+    REQUIRE(job.Push(trainer, number, "v", {1, 2}).ok());
+    REQUIRE(job.protocol.Next().ok());
+    CHECK(pulled("v") == std::pair(absl::OkStatus(), expected));
+    for (float& one : job.v) one += 1;
+    job.protocol.Finish(absl::OkStatus());
+  };
+  next(0, 0, {0, 0});  // the first values, without a pull
+  CHECK(job.Pull(0, "v") == std::vector<float>{1, 1});
+  next(1, 0, {0, 0});
+  next(0, 1, {1, 1});
+  CHECK(job.Pull(1, "v") == std::vector<float>{3, 3});
+  next(1, 1, {3, 3});
+  REQUIRE(job.Push(0, 2, "w", {1, 1, 1, 1}).ok());
+  REQUIRE(job.protocol.Next().ok());
+  CHECK(pulled("w").first.message() ==
+        "what was pulled of table 'w' is float32[4], and is not kept");
+  CHECK(pulled("v").first.message() ==
+        "nothing that has been pushed for table 'v' is applied now on server 0");
 }
 
 TEST_CASE("no program begins on a table that somebody reads") {

@@ -46,7 +46,7 @@ class ReadFailure {
     rung_.verdict = verify::Verdict::Refuted;
     verify::VerifyReport report;
     report.rungs.push_back(std::move(rung_));
-    report.required = options.require.empty() ? verify::rungNames() : options.require;
+    report.required = options.require.empty() ? verify::defaultRungs({}) : options.require;
     return report;
   }
 

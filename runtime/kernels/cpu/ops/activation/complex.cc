@@ -108,6 +108,10 @@ int32_t ComplexPart(OpCall& call) {
   const DtBuffer& x = call.Arg(A::X);
   DtBuffer& out = call.Arg(A::Out);
   const std::string op(call.Text(A::type));
+  const DType part = TypeOf(x) == DType::kComplex64 ? DType::kFloat32 : DType::kFloat64,
+              type = op == "conj" ? TypeOf(x) : part;
+  if (TypeOf(out) != type)
+    return call.Fail("'%s' is %s, expected %s", out.name, TypeName(out), NameOf(type));
   if (!call.Resize(out, x)) return 1;
   return VisitParts(call, x, [&](auto tag) {
     using T = typename decltype(tag)::type;

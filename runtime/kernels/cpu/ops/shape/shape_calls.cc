@@ -15,7 +15,6 @@ constexpr FunctionRow kRows[] = {
     {"dt_crop", DenseEntry<Mapped<CropMap>>, kAnyType},
     {"dt_crop_grad", DenseEntry<MappedGrad<CropMap>>, kAnyType},
     {"dt_crop_tensor", DenseEntry<Mapped<CropTensorMap>>, kAnyType},
-    {"dt_crop_tensor_grad", DenseEntry<MappedGrad<CropTensorMap>>, kAnyType},
     {"dt_cut_parts", DenseEntry<CutParts>, kAnyType},
     {"dt_expand", DenseEntry<Mapped<ExpandMap>>, kAnyType},
     {"dt_expand_as", DenseEntry<Mapped<ExpandAsMap>>, kAnyType},

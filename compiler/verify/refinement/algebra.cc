@@ -1,0 +1,236 @@
+#include "compiler/verify/refinement/algebra.h"
+
+#include "compiler/analysis/relations/rule.h"
+#include "compiler/verify/refinement/describe.h"
+#include "compiler/verify/refinement/truth.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace dtranspile::verify {
+namespace {
+
+using Results = std::optional<std::vector<TermId>>;
+
+// A dense tensor of floats, in which sums and factors are those of real numbers.
+bool isReal(mlir::Value value) {
+  auto type = value ? llvm::dyn_cast<mlir::RankedTensorType>(value.getType())
+                    : mlir::RankedTensorType();
+  return type && type.getElementType().isFloat();
+}
+
+bool alike(mlir::Value a, mlir::Value b, const AlgebraContext& context) {
+  return describeType(a.getType(), context.anyFloat) == describeType(b.getType(), context.anyFloat);
+}
+
+bool isStatic(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType()).hasStaticShape();
+}
+
+mlir::Value only(pd::OpView op) { return op.operation()->getResult(0); }
+
+Results one(TermId term) { return std::vector<TermId>{term}; }
+
+Results assign(pd::OpView op, const AlgebraContext& context) {
+  mlir::Value x = op.input("X");
+  if (!x || op.operation()->getNumResults() != 1 || !alike(x, only(op), context))
+    return std::nullopt;
+  return one(context.termOf(x));
+}
+
+// Between floats only: over the reals nothing is rounded.
+Results cast(pd::OpView op, const AlgebraContext& context) {
+  if (!isReal(op.input("X")) || !isReal(only(op))) return std::nullopt;
+  return assign(op, context);
+}
+
+Results scale(pd::OpView op, const AlgebraContext& context) {
+  mlir::Value x = op.input("X");
+  if (!isReal(x) || op.inputCount("ScaleTensor") > 0 || op.getFloat("bias") != 0 ||
+      !alike(x, only(op), context))
+    return std::nullopt;
+  const Rational factor = Rational::ofFloat(op.getFloat("scale"));
+  if (factor.numerator() == 0 && !isStatic(only(op))) return std::nullopt;  // zeros of which extents?
+  return one(context.terms.scale(context.termOf(x), factor));
+}
+
+Results sumOf(pd::OpView op, llvm::ArrayRef<mlir::Value> values, Rational lastFactor,
+              const AlgebraContext& context) {
+  TermId sum = Terms::kZero;
+  for (auto [i, value] : llvm::enumerate(values)) {
+    // Nothing is broadcast.
+    if (!isReal(value) || !alike(value, only(op), context)) return std::nullopt;
+    TermId term = context.termOf(value);
+    if (i + 1 == values.size()) term = context.terms.scale(term, lastFactor);
+    sum = context.terms.add(sum, term);
+  }
+  // Which extents a zero has is said by its type only.
+  if (sum == Terms::kZero && !isStatic(only(op))) return std::nullopt;
+  return one(sum);
+}
+
+Results sum(pd::OpView op, const AlgebraContext& context) {
+  return sumOf(op, op.inputs("X"), Rational(), context);
+}
+Results add(pd::OpView op, const AlgebraContext& context) {
+  return sumOf(op, {op.input("X"), op.input("Y")}, Rational(), context);
+}
+Results subtract(pd::OpView op, const AlgebraContext& context) {
+  return sumOf(op, {op.input("X"), op.input("Y")}, Rational(-1), context);
+}
+
+// The positive scalar that a value is; nothing where it is something else.
+Scalars positiveScalar(mlir::Value value, const AlgebraContext& context) {
+  auto type = value ? llvm::dyn_cast<mlir::RankedTensorType>(value.getType())
+                    : mlir::RankedTensorType();
+  if (!type || !type.hasStaticShape() || type.getNumElements() != 1) return {};
+  const int64_t id = context.terms.singleId(context.termOf(value));
+  if (id < 0 || !context.positive.count(static_cast<AtomId>(id))) return {};
+  return {{static_cast<AtomId>(id), 1}};
+}
+
+// x · s, on either side.
+Results multiply(pd::OpView op, const AlgebraContext& context) {
+  for (auto [x, y] : {std::pair("X", "Y"), std::pair("Y", "X")}) {
+    const Scalars scalar = positiveScalar(op.input(y), context);
+    mlir::Value value = op.input(x);
+    if (scalar.empty() || !isReal(value) || !alike(value, only(op), context)) continue;
+    return one(context.terms.times(context.termOf(value), scalar, 1));
+  }
+  return std::nullopt;
+}
+
+// The gradient of x · s with regard to x.
+Results multiplyGradient(pd::OpView op, const AlgebraContext& context) {
+  const Scalars scalar = positiveScalar(op.input("Y"), context);
+  mlir::Value gradient = op.input("Out@GRAD"), result = op.output("X@GRAD");
+  if (scalar.empty() || !result || op.operation()->getNumResults() != 1 || !isReal(gradient) ||
+      !alike(gradient, result, context))
+    return std::nullopt;
+  return one(context.terms.times(context.termOf(gradient), scalar, 1));
+}
+
+// X / Scale, and whether any element is not finite.
+Results unscale(pd::OpView op, const AlgebraContext& context) {
+  const Scalars scalar = positiveScalar(op.input("Scale"), context);
+  if (scalar.empty()) return std::nullopt;
+  std::vector<TermId> results(op.operation()->getNumResults(), Terms::kNone), operands;
+  for (unsigned i = 0; i < op.inputCount("X"); ++i) {
+    mlir::Value x = op.input("X", i), out = op.output("Out", i);
+    if (!x || !out || !isReal(x) || !alike(x, out, context)) return std::nullopt;
+    operands.push_back(context.termOf(x));
+    results[llvm::cast<mlir::OpResult>(out).getResultNumber()] =
+        context.terms.times(operands.back(), scalar, -1);
+  }
+  mlir::Value found = op.output("FoundInfinite");
+  if (!found) return std::nullopt;
+  results[llvm::cast<mlir::OpResult>(found).getResultNumber()] = context.terms.of(
+      context.terms.atom(kFoundInfinite, kFoundInfinite, operands, op.operation()));
+  return results;
+}
+
+// Gradients pass where all of them are finite; what the scale becomes is an atom.
+Results updateScale(pd::OpView op, const AlgebraContext& context) {
+  mlir::Value found = op.input("FoundInfinite");
+  if (!found) return std::nullopt;
+  const std::optional<bool> overflow =
+      truthOf(context.terms, context.termOf(found), context.assumed);
+  if (!overflow || *overflow) return std::nullopt;
+  const Description own = describeOp(op, context.anyFloat);
+  std::vector<TermId> operands, results(op.operation()->getNumResults(), Terms::kNone);
+  for (const auto& [slot, values] : own.inputs)
+    for (mlir::Value value : values) operands.push_back(context.termOf(value));
+  std::string key = "update_loss_scaling|";
+  for (const auto& [name, value] : own.attributes) key += name + "=" + value + "|";
+  for (auto [i, output] : llvm::enumerate(own.outputs))
+    results[i] = context.terms.of(
+        context.terms.atom("update_loss_scaling", key + "->" + output, operands, op.operation()));
+  for (unsigned i = 0; i < op.outputCount("Out"); ++i) {
+    mlir::Value x = op.input("X", i), out = op.output("Out", i);
+    if (!x || !out) return std::nullopt;
+    results[llvm::cast<mlir::OpResult>(out).getResultNumber()] = context.termOf(x);
+  }
+  return results;
+}
+
+// Zero is the sum of nothing; other constants are atoms.
+Results constant(pd::OpView op, const AlgebraContext&) {
+  if (!isReal(only(op)) || !isStatic(only(op)) || op.operation()->getNumOperands() > 0 ||
+      op.getFloat("value") != 0 || !op.getString("str_value").empty())
+    return std::nullopt;
+  return one(Terms::kZero);
+}
+
+struct AlgebraRow {
+  const char* type;
+  Results (*compute)(pd::OpView, const AlgebraContext&);
+};
+
+constexpr AlgebraRow kAlgebra[] = {
+    {"assign", assign},
+    {"cast", cast},
+    {"check_finite_and_unscale", unscale},
+    {"elementwise_add", add},
+    {"elementwise_mul", multiply},
+    {"elementwise_mul_grad", multiplyGradient},
+    {"elementwise_sub", subtract},
+    {"fill_constant", constant},
+    {"scale", scale},
+    {"sum", sum},
+    {"update_loss_scaling", updateScale},
+};
+
+}  // namespace
+
+std::optional<std::vector<TermId>> compute(pd::OpView op, const AlgebraContext& context) {
+  if (op.operation()->getNumResults() == 0) return std::nullopt;
+  const llvm::StringRef type = op.type();
+  for (const AlgebraRow& row : kAlgebra)
+    if (type == row.type) return row.compute(op, context);
+  return std::nullopt;
+}
+
+std::optional<Factored> factor(pd::OpView op, const Terms& terms,
+                               llvm::function_ref<TermId(mlir::Value)> termOf) {
+  Factored result;
+  llvm::DenseMap<mlir::Value, Relation> relations;
+  Axes axes;
+  axes.names.push_back("factor");
+  axes.sizes.push_back(2);
+  axes.meshSizes.push_back(2);
+  axes.isData.push_back(false);
+  for (mlir::Value operand : op.operation()->getOperands()) {
+    const TermId term = termOf(operand);
+    const Scalars scalars = terms.common(term);
+    Relation relation;
+    relation.whole = Reading::replicated(axes);
+    relation.isZero = term == Terms::kZero;
+    if (!scalars.empty()) {
+      if (!result.scalars.empty() && result.scalars != scalars) return std::nullopt;
+      result.scalars = scalars;
+      // Any number that no rule brings in by itself stands for the scalar.
+      relation.whole.scale = Rational(2);
+    }
+    relation.parts = relation.whole;
+    relations[operand] = std::move(relation);
+  }
+  const ParsedRule* rule = result.scalars.empty() ? nullptr : findRule(op.type());
+  if (!rule || !rule->rule) return std::nullopt;
+  RuleContext context(op.operation(), *rule, axes,
+                      [&](mlir::Value value) -> const Relation& { return relations[value]; });
+  context.apply();
+  if (!context.violations().empty()) return std::nullopt;
+  for (const Relation& relation : context.takeResults()) {
+    const Reading& whole = relation.whole;
+    int power = 0;
+    if (!relation.isZero) {
+      if (!whole.known || !whole.isReplicated() || whole.scale.isLost()) return std::nullopt;
+      for (Rational rest = whole.scale; !rest.isOne(); ++power) {
+        if (power == 4) return std::nullopt;
+        rest = rest * Rational(1, 2);
+      }
+    }
+    result.powers.push_back(power);
+  }
+  return result;
+}
+
+}  // namespace dtranspile::verify

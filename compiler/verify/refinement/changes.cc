@@ -1,0 +1,186 @@
+#include "compiler/verify/refinement/changes.h"
+
+#include "dialects/dist/dist.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace dtranspile::verify {
+namespace {
+
+constexpr int64_t kVersion2 = 2000000;
+
+double number(mlir::DictionaryAttr change, llvm::StringRef name, double otherwise) {
+  auto value = change.getAs<mlir::FloatAttr>(name);
+  return value ? value.getValueAsDouble() : otherwise;
+}
+
+std::vector<std::string> words(mlir::DictionaryAttr change, llvm::StringRef name) {
+  std::vector<std::string> list;
+  if (auto value = change.getAs<mlir::ArrayAttr>(name))
+    for (mlir::Attribute entry : value)
+      if (auto text = llvm::dyn_cast<mlir::StringAttr>(entry)) list.push_back(text.str());
+  return list;
+}
+
+std::string listText(const std::vector<std::string>& list) {
+  std::string text;
+  for (const std::string& one : list) text += (text.empty() ? "`" : ", `") + one + "`";
+  return text;
+}
+
+std::string decimal(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", value);
+  return text;
+}
+
+std::string single(double value) { return attributeText({value}, /*single=*/true); }
+
+
+bool onlyHas(const Description& op, const std::vector<std::string>& slots) {
+  return llvm::all_of(op.inputs, [&](const auto& entry) {
+    return llvm::is_contained(slots, entry.first);
+  });
+}
+
+// Those of the op's attributes that the other rule has too go over to it.
+void handOver(const Description& op, llvm::StringRef type, llvm::ArrayRef<const char*> names,
+              std::map<std::string, std::string>& attributes) {
+  const pd::OpSpec* spec = pd::findOp(type);
+  for (const char* name : names)
+    if (auto found = op.attributes.find(name); found != op.attributes.end() && spec->attribute(name))
+      attributes[name] = found->second;
+}
+
+// lamb reads adam's state: passes/lamb/pass.td has the formulas.
+void readAsLamb(Description& op, double decay, const std::vector<std::string>& excluded,
+                bool version2, mlir::MLIRContext* context) {
+  if (op.type != "adam" ||
+      !onlyHas(op, {"Param", "Grad", "LearningRate", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow",
+                    "MasterParam", "SkipUpdate"}))
+    return;
+  const llvm::StringRef parameter = pd::nameOf(op.input("Param"));
+  const bool decays = llvm::none_of(
+      excluded, [&](const std::string& entry) { return parameter.ends_with(entry); });
+  std::map<std::string, std::string> attributes = defaultAttributes(context, "lamb");
+  handOver(op, "lamb", {"beta1", "beta2", "epsilon", "multi_precision"}, attributes);
+  attributes["weight_decay"] = single(decays ? decay : 0);
+  op.type = "lamb";
+  op.attributes = std::move(attributes);
+  if (version2) return;
+  // Ops of 1.x hand on no powers: these stay as they are.
+  for (auto [i, output] : llvm::enumerate(op.outputs)) {
+    if (output == "Beta1PowOut#0") op.handedOn[i] = op.input("Beta1Pow");
+    if (output == "Beta2PowOut#0") op.handedOn[i] = op.input("Beta2Pow");
+  }
+}
+
+// lars_momentum takes momentum's slots: passes/lars/pass.td.
+void readAsLars(Description& op, const std::map<std::string, std::string>& own,
+                const std::vector<std::string>& excluded, mlir::MLIRContext* context) {
+  if (op.type != "momentum" ||
+      !onlyHas(op, {"Param", "Grad", "Velocity", "LearningRate", "MasterParam"}))
+    return;
+  const std::map<std::string, std::string> plain = defaultAttributes(context, "momentum");
+  for (const char* attribute : {"use_nesterov", "regularization_method"})
+    if (op.attributes[attribute] != plain.at(attribute)) return;
+  const llvm::StringRef parameter = pd::nameOf(op.input("Param"));
+  if (llvm::any_of(excluded,
+                   [&](const std::string& entry) { return parameter.contains(entry); }))
+    return;
+  std::map<std::string, std::string> attributes = defaultAttributes(context, "lars_momentum");
+  handOver(op, "lars_momentum", {"mu", "multi_precision", "rescale_grad"}, attributes);
+  for (const auto& [name, value] : own) attributes[name] = value;
+  op.type = "lars_momentum";
+  op.attributes = std::move(attributes);
+}
+
+struct Context {
+  Changes& changes;
+  mlir::MLIRContext* context;
+  bool version2;
+};
+
+std::string lamb(mlir::DictionaryAttr change, const Context& at) {
+  const double decay = number(change, "lamb_weight_decay", 0);
+  const std::vector<std::string> excluded = words(change, "lamb_exclude_from_weight_decay");
+  at.changes.readAs.push_back(
+      [=, context = at.context, version2 = at.version2](Description& op) {
+        readAsLamb(op, decay, excluded, version2, context);
+      });
+  return "every adam update is lamb with weight decay " + decimal(decay) +
+         (excluded.empty() ? "" : ", 0 for parameters that end with " + listText(excluded));
+}
+
+std::string lars(mlir::DictionaryAttr change, const Context& at) {
+  const std::vector<std::string> excluded = words(change, "lars_exclude_from_weight_decay");
+  const double decay = number(change, "lars_weight_decay", 0),
+               epsilon = number(change, "lars_epsilon", 0),
+               coefficient = number(change, "lars_coeff", 0);
+  const std::map<std::string, std::string> own = {{"lars_coeff", single(coefficient)},
+                                                  {"lars_weight_decay", single(decay)},
+                                                  {"epsilon", single(epsilon)}};
+  at.changes.readAs.push_back([=, context = at.context](Description& op) {
+    readAsLars(op, own, excluded, context);
+  });
+  return "every momentum update is lars_momentum with coefficient " + decimal(coefficient) +
+         ", weight decay " + decimal(decay) + " and epsilon " + decimal(epsilon) +
+         (excluded.empty() ? "" : ", but those of parameters that contain " + listText(excluded));
+}
+
+std::string gradientMerge(mlir::DictionaryAttr change, const Context& at) {
+  MergedSteps merged;
+  if (auto steps = change.getAs<mlir::IntegerAttr>("gradient_merge_k_steps"))
+    merged.steps = steps.getInt();
+  if (auto average = change.getAs<mlir::BoolAttr>("gradient_merge_avg"))
+    merged.average = average.getValue();
+  at.changes.merged = merged;
+  return "every " + std::to_string(merged.steps) + " steps update once, with the " +
+         (merged.average ? "mean" : "sum") +
+         " of their gradients; nothing else of the source changes in between";
+}
+
+std::string amp(mlir::DictionaryAttr, const Context& at) {
+  at.changes.anyFloat = true;
+  return "floats are rounded where casts say so; where the loss is scaled, a step whose gradients "
+         "are not all finite changes nothing but the scale";
+}
+
+// Nothing is claimed but that values that are computed again are the same.
+std::string recompute(mlir::DictionaryAttr, const Context& at) {
+  at.changes.sharedDraws = true;
+  return "activations are computed again in the backward part, from the same random numbers";
+}
+
+struct ChangeRow {
+  const char* pass;
+  std::string (*read)(mlir::DictionaryAttr, const Context&);
+};
+constexpr ChangeRow kChanges[] = {
+    {"amp", amp},
+    {"gradient-merge", gradientMerge},
+    {"lamb", lamb},
+    {"lars", lars},
+    {"recompute", recompute},
+};
+
+}  // namespace
+
+Changes changesOf(mlir::ModuleOp job, int64_t version) {
+  Changes changes;
+  auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kChangesAttr);
+  if (!list) return changes;
+  const Context at{changes, job.getContext(), version >= kVersion2};
+  for (mlir::Attribute entry : list) {
+    auto change = llvm::cast<mlir::DictionaryAttr>(entry);
+    const llvm::StringRef pass = change.getAs<mlir::StringAttr>("pass").getValue();
+    const ChangeRow* row = llvm::find_if(
+        kChanges, [&](const ChangeRow& one) { return pass == one.pass; });
+    if (row == std::end(kChanges)) changes.unknown.push_back(pass.str());
+    else changes.statements.emplace_back(pass.str(), row->read(change, at));
+  }
+  return changes;
+}
+
+}  // namespace dtranspile::verify

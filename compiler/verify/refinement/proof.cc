@@ -1,0 +1,233 @@
+#include "compiler/verify/refinement/proof.h"
+
+#include <algorithm>
+
+#include "compiler/analysis/position.h"
+#include "compiler/verify/refinement/algebra.h"
+#include "compiler/verify/refinement/counting.h"
+#include "compiler/verify/refinement/explain.h"
+#include "compiler/verify/refinement/truth.h"
+#include "dialects/pd/op_view.h"
+
+namespace dtranspile::verify {
+namespace {
+
+constexpr char kAgain[] = "make the job again from the program that it shall preserve";
+
+// Parameters and gradients that an op of the backward part says it has completed.
+std::vector<std::pair<std::string, std::string>> completedBy(pd::OpView op) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  if (!(op.role() & pd::kBackward) || !op.hasAttr("op_role_var")) return pairs;
+  const std::vector<std::string> names = op.getStrings("op_role_var");
+  for (size_t i = 0; i + 1 < names.size(); i += 2) pairs.emplace_back(names[i], names[i + 1]);
+  return pairs;
+}
+
+// The last value of the source that is a parameter's gradient.
+llvm::DenseMap<mlir::Value, std::string> gradientsOf(pd::ProgramOp program) {
+  std::map<std::string, mlir::Value> last;
+  for (mlir::Operation& op : *program.getBodyBlock()) {
+    if (!pd::OpView::isFrameworkOp(&op)) continue;
+    for (const auto& [parameter, gradient] : completedBy(pd::OpView(&op)))
+      for (mlir::Value result : op.getResults())
+        if (pd::nameOf(result) == gradient) last[parameter] = result;
+  }
+  llvm::DenseMap<mlir::Value, std::string> parameters;
+  for (const auto& [parameter, value] : last) parameters[value] = parameter;
+  return parameters;
+}
+
+// Variables that checks for overflow divide by.
+std::vector<std::string> lossScales(pd::ProgramOp program) {
+  std::vector<std::string> names;
+  program.walk([&](mlir::Operation* op) {
+    if (!pd::OpView::isFrameworkOp(op) || pd::OpView(op).type() != "check_finite_and_unscale")
+      return;
+    mlir::Value scale = pd::OpView(op).input("Scale");
+    auto get = scale ? scale.getDefiningOp<pd::GetOp>() : pd::GetOp();
+    if (get && !llvm::is_contained(names, get.getVar())) names.push_back(get.getVar().str());
+  });
+  return names;
+}
+
+}  // namespace
+
+void Proof::unknown(mlir::Operation* at, std::string text, std::string remedy) {
+  rung_.add(
+      messageAt(at, Message::Level::Unknown, "refines", std::move(text), std::move(remedy)));
+}
+
+bool Proof::ofSource(const std::string& variable) const {
+  return std::binary_search(variables_.begin(), variables_.end(), variable);
+}
+
+Assumptions Proof::assumptions(const std::map<AtomId, bool>& assumed) const {
+  Assumptions all;
+  all.anyFloat = changes_.anyFloat;
+  all.positive = positive_;
+  all.assumed = assumed;
+  if (changes_.sharedDraws) all.sharedDraws = &sourceNames_;
+  return all;
+}
+
+Effects Proof::source(pd::ProgramOp program, Gradients* gradients) {
+  Assumptions all = assumptions();
+  all.sharedDraws = nullptr;
+  if (!changes_.readAs.empty())
+    all.readAs = [&](Description& op) {
+      for (const auto& rewrite : changes_.readAs) rewrite(op);
+    };
+  llvm::DenseMap<mlir::Value, std::string> parameters;
+  if (gradients) {
+    parameters = gradientsOf(program);
+    all.replace = [&, gradients](mlir::OpResult result, TermId term) {
+      auto found = parameters.find(result);
+      if (found == parameters.end()) return term;
+      gradients->complete[found->second] = term;
+      const TermId merged = terms_.of(terms_.atom(
+          "merged gradient", "merged gradient of " + found->second, {}, nullptr));
+      return gradients->merged[found->second] = merged;
+    };
+  }
+  return follow(terms_, program, all);
+}
+
+void Proof::same(const Effects& reference, const Effects& source, pd::ProgramOp at, bool names) {
+  ++cases_;
+  auto differs = [&](const std::string& what, TermId mine, TermId theirs) {
+    const TermDifference found = explain(terms_, mine, theirs);
+    unknown(found.op ? found.op : at.getOperation(),
+            "it is not shown that " + what + " is what the source makes of it: this " + found.text,
+            kAgain);
+  };
+  for (const std::string& name : variables_) {
+    const TermId before = variableTerm(terms_, name);
+    auto mine = reference.variables.find(name), theirs = source.variables.find(name);
+    const TermId a = mine == reference.variables.end() ? before : mine->second;
+    const TermId b = theirs == source.variables.end() ? before : theirs->second;
+    if (a == b) continue;
+    return differs("variable `" + name + "`", a, b);
+  }
+  if (!names) return;
+  for (const auto& [name, theirs] : source.names) {
+    auto mine = reference.names.find(name);
+    if (mine != reference.names.end() && mine->second == theirs) continue;
+    if (mine != reference.names.end())
+      return differs("`" + name + "`", mine->second, theirs);
+    return unknown(at, "`" + name + "`, which the source computes, is not computed", kAgain);
+  }
+}
+
+void Proof::unchanged(const Effects& reference, pd::ProgramOp at, const std::string& when) {
+  ++cases_;
+  for (const std::string& name : variables_) {
+    auto found = reference.variables.find(name);
+    if (found == reference.variables.end() || found->second == variableTerm(terms_, name)) continue;
+    const TermDifference difference =
+        explain(terms_, found->second, variableTerm(terms_, name));
+    return unknown(difference.op ? difference.op : at.getOperation(),
+                   "it is not shown that variable `" + name + "` stays as it is " + when +
+                       ": it " + difference.text,
+                   "change it in the branch that runs otherwise");
+  }
+}
+
+void Proof::startup(Programs programs) {
+  const Effects source = follow(terms_, programs.source, assumptions());
+  const Effects reference = follow(terms_, programs.reference, assumptions());
+  same(reference, source, programs.reference, /*names=*/false);
+  for (const auto& [name, term] : reference.variables)
+    if (!ofSource(name)) initial_[name] = term;
+}
+
+void Proof::main(Programs programs) {
+  if (changes_.anyFloat)
+    for (std::string& name : lossScales(programs.reference))
+      if (!ofSource(name)) positive_.push_back(std::move(name));
+  programs.source.walk([&](mlir::Operation* op) {
+    for (mlir::Value result : op->getResults()) sourceNames_.insert(pd::nameOf(result).str());
+  });
+  const Effects first = follow(terms_, programs.reference, assumptions());
+  for (const std::string& name : positive_) staysPositive(name, first, programs.reference);
+  if (std::optional<Conditions> conditions = conditionsOf(first, programs.reference))
+    step(programs, *conditions);
+}
+
+namespace {
+
+// Whether a scale is above zero after a step that it was above zero before: as it is, or as the
+// framework's rule moves it, by factors above zero.
+bool isMoved(const Terms& terms, TermId term, TermId before) {
+  if (term == before) return true;
+  const Atom* atom = terms.single(term);
+  if (!atom || !atom->op) return false;
+  if (atom->type == "if")
+    return isMoved(terms, atom->operands[1], before) && isMoved(terms, atom->operands[2], before);
+  if (atom->type != "update_loss_scaling") return false;
+  pd::OpView update(atom->op);
+  return atom->key.find("->LossScaling#0") != std::string::npos &&
+         update.getFloat("incr_ratio") > 0 && update.getFloat("decr_ratio") > 0 &&
+         llvm::is_contained(atom->operands, before);
+}
+
+}  // namespace
+
+void Proof::staysPositive(const std::string& name, const Effects& effects, pd::ProgramOp at) {
+  auto start = initial_.find(name);
+  const Atom* first = start == initial_.end() ? nullptr : terms_.single(start->second);
+  const bool begins = first && first->op && first->type == "fill_constant" &&
+                      pd::OpView(first->op).getFloat("value") > 0;
+  auto found = effects.variables.find(name);
+  if (!begins || found == effects.variables.end() ||
+      !isMoved(terms_, found->second, variableTerm(terms_, name)))
+    unknown(at, "it is not shown that the loss scale `" + name + "` is above zero in every step",
+            "start it above zero, and let update_loss_scaling alone change it");
+}
+
+// A condition of the source's own branches stays open: both programs have it. Others are decided by
+// a check for overflow, or by counting steps.
+std::optional<Proof::Conditions> Proof::conditionsOf(const Effects& reference, pd::ProgramOp at) {
+  Conditions conditions;
+  // Every check counts, whether a branch looks at it or not.
+  if (changes_.anyFloat) conditions.overflow = terms_.atomsOfType(kFoundInfinite);
+  for (TermId condition : reference.conditions)
+    for (AtomId decider : decidersOf(terms_, condition)) {
+      const Atom& atom = terms_.atomOf(decider);
+      if (llvm::is_contained(conditions.overflow, decider)) continue;
+      const std::vector<std::string> read = variablesOf(terms_, terms_.of(decider));
+      if (read.empty() || llvm::all_of(read, [&](const auto& name) { return ofSource(name); }))
+        continue;
+      if (!changes_.merged || (conditions.due && *conditions.due != decider)) {
+        unknown(atom.op ? atom.op : at.getOperation(),
+                "decides a branch that the source does not have, and no declared change says when "
+                "it is taken",
+                kAgain);
+        return std::nullopt;
+      }
+      conditions.due = decider;
+    }
+  return conditions;
+}
+
+void Proof::step(Programs programs, const Conditions& conditions) {
+  std::map<AtomId, bool> finite;
+  for (AtomId one : conditions.overflow) finite[one] = false;
+  if (changes_.merged) {
+    if (!conditions.overflow.empty())
+      return unknown(programs.reference,
+                     "steps are merged that overflow may leave out: that is not proved",
+                     "make the job without one of the two");
+    return mergedSteps(programs, conditions, finite);
+  }
+  const Effects reference = follow(terms_, programs.reference, assumptions(finite));
+  same(reference, source(programs.source, nullptr), programs.reference, /*names=*/true);
+  // Any one of them that overflows is enough.
+  for (AtomId one : conditions.overflow) {
+    std::map<AtomId, bool> overflow = finite;
+    overflow[one] = true;
+    unchanged(follow(terms_, programs.reference, assumptions(overflow)), programs.reference,
+              "where a gradient is not finite");
+  }
+}
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,68 @@
+// The proof that one program, as changed, does what another one does: the cases of a step.
+#pragma once
+
+#include <set>
+
+#include "compiler/analysis/report.h"
+#include "compiler/verify/refinement/changes.h"
+#include "compiler/verify/refinement/walk.h"
+
+namespace dtranspile::verify {
+
+struct Programs {
+  pd::ProgramOp source, reference;
+};
+
+class Proof {
+ public:
+  // `variables`: those of the source.
+  Proof(const Changes& changes, std::vector<std::string> variables, Rung& rung)
+      : changes_(changes), variables_(std::move(variables)), rung_(rung) {}
+
+  // Start-up leaves every variable of the source as it does there.
+  void startup(Programs programs);
+  // So does a step, in every case; names of the forward part hold the same values.
+  void main(Programs programs);
+
+  int64_t atoms() const { return static_cast<int64_t>(terms_.atomCount()); }
+  int64_t cases() const { return cases_; }
+
+ private:
+  struct Gradients {
+    std::map<std::string, TermId> complete;  // by parameter: what the source updates with
+    std::map<std::string, TermId> merged;    // what stands for that of merged steps
+  };
+
+  Assumptions assumptions(const std::map<AtomId, bool>& assumed = {}) const;
+  Effects source(pd::ProgramOp program, Gradients* gradients);
+
+  void same(const Effects& reference, const Effects& source, pd::ProgramOp at, bool names);
+  void unchanged(const Effects& reference, pd::ProgramOp at, const std::string& when);
+  void staysPositive(const std::string& name, const Effects& effects, pd::ProgramOp at);
+  void unknown(mlir::Operation* at, std::string text, std::string remedy);
+  bool ofSource(const std::string& variable) const;
+
+  // Conditions of branches that the source does not have, by what they are.
+  struct Conditions {
+    std::vector<AtomId> overflow;
+    std::optional<AtomId> due;
+  };
+  std::optional<Conditions> conditionsOf(const Effects& reference, pd::ProgramOp at);
+  void step(Programs programs, const Conditions& conditions);
+  void mergedSteps(Programs programs, const Conditions& conditions,
+                   const std::map<AtomId, bool>& assumed);
+  bool isPeriodic(AtomId due, const std::map<std::string, int64_t>& counters,
+                  const Effects& between, const Effects& update);
+  bool countsTo(AtomId due, const Effects& between, const Effects& update, pd::ProgramOp at);
+
+  const Changes& changes_;
+  std::vector<std::string> variables_;
+  std::vector<std::string> positive_;
+  std::set<std::string> sourceNames_;
+  Rung& rung_;
+  Terms terms_;
+  std::map<std::string, TermId> initial_;  // of variables that the source lacks
+  int64_t cases_ = 0;
+};
+
+}  // namespace dtranspile::verify

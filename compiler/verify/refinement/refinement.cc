@@ -1,0 +1,128 @@
+#include "compiler/verify/refinement/refinement.h"
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/analysis/position.h"
+#include "compiler/analysis/program_diff.h"
+#include "compiler/analysis/program_info.h"
+#include "compiler/verify/refinement/proof.h"
+#include "dialects/dist/dist.h"
+
+namespace dtranspile::verify {
+namespace {
+
+constexpr char kAgain[] = "make the job again from the program that it shall preserve";
+
+mlir::ModuleOp nested(mlir::ModuleOp job, llvm::StringRef name) {
+  for (auto module : job.getOps<mlir::ModuleOp>())
+    if (module.getSymName() == std::optional<llvm::StringRef>(name)) return module;
+  return {};
+}
+
+void leaveOpen(Rung& rung, mlir::Operation* at, std::string text, std::string remedy = kAgain) {
+  rung.add(messageAt(at, Message::Level::Unknown, "refines", std::move(text), std::move(remedy)));
+}
+
+// Every variable of the source is one of the reference, of the same kind.
+std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp reference,
+                                        bool anyFloat, Rung& rung) {
+  std::vector<std::string> names;
+  for (auto var : source.getOps<pd::VarOp>()) {
+    names.push_back(var.getSymName().str());
+    auto own = reference.lookupSymbol<pd::VarOp>(var.getSymName());
+    if (!own)
+      leaveOpen(rung, reference,
+                "variable `" + var.getSymName().str() + "` of the source is missing");
+    else if (own.getParameter() != var.getParameter() ||
+             describeType(own.getType(), anyFloat) != describeType(var.getType(), anyFloat))
+      leaveOpen(rung, own,
+                "variable `" + var.getSymName().str() + "` is another one than in the source");
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// Every name that the source declares is declared alike, in its block or in a branch that took its
+// ops over.
+void checkDeclarations(pd::ProgramOp source, pd::ProgramOp reference, bool anyFloat, Rung& rung) {
+  std::map<std::string, std::vector<pd::DeclOp>> own;
+  reference.walk([&](pd::DeclOp decl) { own[decl.getName().str()].push_back(decl); });
+  const auto facts = [&](pd::DeclOp decl) {
+    mlir::NamedAttrList list(decl->getAttrDictionary());
+    if (anyFloat) list.erase("dtype");
+    return list.getDictionary(decl.getContext());
+  };
+  for (auto decl : source.getBodyBlock()->getOps<pd::DeclOp>()) {
+    const std::vector<pd::DeclOp>& found = own[decl.getName().str()];
+    if (llvm::any_of(found, [&](pd::DeclOp one) { return facts(one) == facts(decl); })) continue;
+    if (found.empty())
+      leaveOpen(rung, reference,
+                "the declaration of `" + decl.getName().str() + "` in the source is missing");
+    else
+      leaveOpen(rung, found.front(),
+                attributeDifference("declaration", facts(found.front()), facts(decl)));
+  }
+}
+
+// Programs beside main and start-up are those of the source.
+void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat, Rung& rung) {
+  const CompareRules rules{};
+  for (auto program : source.getOps<pd::ProgramOp>()) {
+    auto own = reference.lookupSymbol<pd::ProgramOp>(program.getSymName());
+    if (!own) {
+      leaveOpen(rung, reference,
+                "program @" + program.getSymName().str() + " of the source is missing");
+      continue;
+    }
+    if (program.getSymName() == "main" || program.getSymName() == "startup") {
+      checkDeclarations(program, own, anyFloat, rung);
+      continue;
+    }
+    if (auto found = firstDifference(own, program, rules))
+      leaveOpen(rung, found->mine, "differs from the source: " + found->text);
+  }
+}
+
+}  // namespace
+
+bool needsRefinement(mlir::ModuleOp job) {
+  return nested(job, "reference") || job->hasAttr(dist::kChangesAttr);
+}
+
+Rung verifyRefinement(mlir::ModuleOp job) {
+  Rung rung;
+  rung.name = "refinement";
+  mlir::ModuleOp source = nested(job, "source"), reference = nested(job, "reference");
+  if (!source) {  // rung 1 says so
+    rung.verdict = Verdict::Unknown;
+    rung.notRun = "the job holds no source program";
+    return rung;
+  }
+  pd::ProgramOp main = findProgram(source, "main");
+  const Changes changes = changesOf(job, main ? main.getVersion() : 0);
+  for (const auto& [pass, statement] : changes.statements)
+    rung.conditions.push_back({"change", pass, statement});
+  for (const std::string& pass : changes.unknown)
+    leaveOpen(rung, job, "nothing is known of what pass `" + pass + "` makes of a program",
+              "make the job with the passes of this version");
+  if (!reference) {
+    if (!changes.statements.empty())
+      leaveOpen(rung, job, "changes are declared, but the job has no reference beside its source");
+    return rung;
+  }
+  std::vector<std::string> variables =
+      checkVariables(source, reference, changes.anyFloat, rung);
+  checkOthers(source, reference, changes.anyFloat, rung);
+  pd::ProgramOp own = findProgram(reference, "main");
+  if (!main || !own) return rung;
+  Proof proof(changes, std::move(variables), rung);
+  if (pd::ProgramOp startup = findProgram(source, "startup"))
+    if (pd::ProgramOp theirs = findProgram(reference, "startup")) proof.startup({startup, theirs});
+  proof.main({main, own});
+  rung.stat("atoms", proof.atoms());
+  rung.stat("cases", proof.cases());
+  return rung;
+}
+
+}  // namespace dtranspile::verify

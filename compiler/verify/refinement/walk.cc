@@ -1,0 +1,242 @@
+#include "compiler/verify/refinement/walk.h"
+
+#include <set>
+
+#include "compiler/verify/refinement/algebra.h"
+#include "compiler/verify/refinement/truth.h"
+#include "dialects/pd/op_view.h"
+#include "dialects/pd/types.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// A branch that gives no values: what it does is what it sets. Its scope is read by nobody, and its
+// block takes what the op captures.
+bool isPlainBranch(mlir::Operation* op) {
+  if (!pd::OpView::isFrameworkOp(op)) return false;
+  pd::OpView view(op);
+  return view.type() == "conditional_block" && view.getBool("is_scalar_condition") &&
+         view.inputCount("Cond") == 1 && op->use_empty() && op->getNumRegions() == 1 &&
+         op->getRegion(0).hasOneBlock() &&
+         op->getRegion(0).front().getNumArguments() == view.inputs("$capture").size();
+}
+
+mlir::WalkResult meetsWorld(mlir::Operation* op) {
+  if (!pd::OpView::isFrameworkOp(op)) return mlir::WalkResult::advance();
+  const pd::OpSpec* spec = pd::OpView(op).spec();
+  const bool pure = spec && !(spec->effects & (pd::kRandom | pd::kHost | pd::kCommunicates));
+  return pure ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+}
+
+class Walk {
+ public:
+  Walk(Terms& terms, const Assumptions& assumptions) : terms_(terms), given_(assumptions) {
+    for (const std::string& name : given_.positive) {
+      const int64_t atom = terms_.singleId(before(name));
+      if (atom >= 0) positive_.insert(static_cast<AtomId>(atom));
+    }
+  }
+
+  void block(mlir::Block& body, bool own) {
+    for (mlir::Operation& op : body) {
+      if (llvm::isa<pd::DeclOp, pd::YieldOp>(op)) continue;
+      if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
+        values_[get.getResult()] = variable(get.getVar());
+      } else if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
+        effects_.variables[set.getVar().str()] = termOf(set.getValue());
+      } else if (isPlainBranch(&op)) {
+        branch(&op);
+      } else {
+        evaluate(&op);
+        if (own) finish(&op);
+      }
+    }
+  }
+
+  Effects take() { return std::move(effects_); }
+
+ private:
+  TermId before(llvm::StringRef name) {
+    auto found = given_.before.find(name.str());
+    return found != given_.before.end() ? found->second : variableTerm(terms_, name);
+  }
+  TermId variable(llvm::StringRef name) {
+    auto [at, first] = effects_.variables.try_emplace(name.str(), Terms::kZero);
+    if (first) at->second = before(name);
+    return at->second;
+  }
+  TermId termOf(mlir::Value value) {
+    if (!value) return Terms::kNone;
+    auto found = values_.find(value);
+    if (found != values_.end()) return found->second;
+    // A value of a block around, or of an op that is not understood: itself, and nothing else.
+    return values_[value] = terms_.of(terms_.atom(
+               "value", "value#" + std::to_string(unknown_++), {}, value.getDefiningOp()));
+  }
+
+  // What the program's own block has given.
+  void finish(mlir::Operation* op) {
+    const bool forward = pd::OpView::isFrameworkOp(op) &&
+                         !(pd::OpView(op).role() & (pd::kBackward | pd::kOptimize | pd::kLrSched));
+    for (mlir::OpResult result : op->getResults()) {
+      if (given_.replace && pd::OpView::isFrameworkOp(op))
+        values_[result] = given_.replace(result, values_[result]);
+      if (!forward || llvm::isa<pd::TapeType>(result.getType())) continue;
+      effects_.names[pd::nameOf(result).str()] = values_[result];
+      effects_.makers[pd::nameOf(result).str()] = op;
+    }
+  }
+
+  // if (condition) { block }: where nothing is known of the condition a variable is the one or the
+  // other.
+  void branch(mlir::Operation* op) {
+    pd::OpView view(op);
+    const TermId condition = termOf(view.input("Cond"));
+    for (auto [argument, captured] :
+         llvm::zip_equal(op->getRegion(0).front().getArguments(), view.inputs("$capture")))
+      values_[argument] = termOf(captured);
+    effects_.conditions.push_back(condition);
+    const std::optional<bool> truth = truthOf(terms_, condition, given_.assumed);
+    if (truth && !*truth) return;
+    std::map<std::string, TermId> old = effects_.variables;
+    block(op->getRegion(0).front(), /*own=*/false);
+    if (truth) return;
+    for (auto& [name, now] : effects_.variables) {
+      auto found = old.find(name);
+      const TermId was = found == old.end() ? before(name) : found->second;
+      if (now != was) now = terms_.of(terms_.atom("if", "if", {condition, now, was}, op));
+    }
+  }
+
+  void evaluate(mlir::Operation* op) {
+    if (auto input = llvm::dyn_cast<pd::InputOp>(op))
+      return give(op, 0, terms_.of(terms_.atom("feed", "feed " + input.getName().str(), {}, op)));
+    if (auto undef = llvm::dyn_cast<pd::UndefOp>(op))
+      return give(op, 0,
+                  terms_.of(terms_.atom("undef",
+                                        "undef " + describeType(undef.getType(), given_.anyFloat),
+                                        {}, op)));
+    if (!pd::OpView::isFrameworkOp(op)) return;  // results are atoms of their own
+    pd::OpView view(op);
+    if (op->getNumRegions() == 0) {
+      const AlgebraContext context{terms_, positive_, given_.assumed, given_.anyFloat,
+                                   [&](mlir::Value value) { return termOf(value); }};
+      if (std::optional<std::vector<TermId>> results = compute(view, context)) {
+        for (auto [i, term] : llvm::enumerate(*results)) give(op, i, term);
+        return;
+      }
+    }
+    Description description = describeOp(view, given_.anyFloat);
+    if (given_.readAs) given_.readAs(description);
+    const std::string draw = given_.sharedDraws ? sharedDraw(view, description) : "";
+    atoms(view, description, draw.empty() ? drawOf(view) : draw);
+  }
+
+  // A draw that others share is the one that its first op is in the source, with the seed that it
+  // has there. Empty for other ops.
+  std::string sharedDraw(pd::OpView view, Description& description) {
+    mlir::Value seed = view.input("Seed");
+    mlir::Operation* maker = seed ? seed.getDefiningOp() : nullptr;
+    if (!maker || !pd::OpView::isFrameworkOp(maker) || pd::OpView(maker).type() != "seed" ||
+        given_.sharedDraws->count(pd::nameOf(seed).str()) || !description.attributes.count("seed"))
+      return "";
+    const int64_t number = pd::OpView(maker).getInt("seed");
+    description.inputs.erase("Seed");
+    description.attributes["seed"] = attributeText({static_cast<double>(number)}, false);
+    if (description.attributes.count("fix_seed"))
+      description.attributes["fix_seed"] = attributeText({number != 0 ? 1.0 : 0.0}, false);
+    auto [at, first] = shared_.try_emplace(termOf(seed));
+    if (first) at->second = drawOf(view);
+    return at->second;
+  }
+
+  // The op as it stands: one atom per result.
+  void atoms(pd::OpView view, const Description& description, const std::string& draw) {
+    mlir::Operation* op = view.operation();
+    std::vector<TermId> operands;
+    std::string key = description.type + "|";
+    for (const auto& [name, value] : description.attributes) key += name + "=" + value + "|";
+    // What is linear in a positive scalar gives it to its results (the loss scale and gradients).
+    const std::optional<Factored> factored = positive_.empty()
+                                                 ? std::nullopt
+                                                 : factor(view, terms_, [&](mlir::Value value) {
+                                                     return termOf(value);
+                                                   });
+    for (const auto& [slot, values] : description.inputs) {
+      key += slot + "(";
+      for (mlir::Value value : values) {
+        TermId term = termOf(value);
+        if (factored && value) term = terms_.times(term, terms_.common(term), -1);
+        operands.push_back(term);
+        key += (value ? describeType(value.getType(), given_.anyFloat) : "-") + ",";
+      }
+      key += ")";
+    }
+    std::vector<std::string> written;
+    if (op->getNumRegions() > 0) {
+      RegionDescription regions = describeRegions(op, given_.anyFloat);
+      key += regions.text;
+      for (const std::string& name : regions.read) operands.push_back(variable(name));
+      for (mlir::Value value : regions.captured) operands.push_back(termOf(value));
+      // What is not set in every turn keeps its value.
+      for (const std::string& name : regions.written) operands.push_back(variable(name));
+      written = std::move(regions.written);
+    }
+    key += draw;
+    for (auto [i, result] : llvm::enumerate(op->getResults())) {
+      if (auto same = description.handedOn.find(i); same != description.handedOn.end()) {
+        give(op, i, termOf(same->second));
+        continue;
+      }
+      const AtomId atom = terms_.atom(description.type,
+                                      key + "->" + description.outputs[i] + ":" +
+                                          describeType(result.getType(), given_.anyFloat),
+                                      operands, op);
+      TermId term = terms_.of(atom);
+      if (factored) term = terms_.times(term, factored->scalars, factored->powers[i]);
+      give(op, i, term);
+    }
+    for (const std::string& name : written)
+      effects_.variables[name] =
+          terms_.of(terms_.atom(description.type, key + "->set " + name, operands, op));
+  }
+
+  // An op that draws, or meets the world, gives another value every time that it stands there. The
+  // name of what it gives says which one it is.
+  std::string drawOf(pd::OpView view) {
+    if (!view.operation()->walk([](mlir::Operation* op) { return meetsWorld(op); }).wasInterrupted())
+      return "";
+    std::string name = view.operation()->getNumResults() > 0
+                           ? pd::nameOf(view.operation()->getResult(0)).str()
+                           : "";
+    const int number = draws_[name]++;
+    return "draw " + name + "#" + std::to_string(number);
+  }
+
+  void give(mlir::Operation* op, unsigned result, TermId term) {
+    values_[op->getResult(result)] = term;
+  }
+
+  Terms& terms_;
+  const Assumptions& given_;
+  Effects effects_;
+  llvm::DenseMap<mlir::Value, TermId> values_;
+  std::set<AtomId> positive_;
+  std::map<std::string, int> draws_;
+  std::map<TermId, std::string> shared_;  // by seed
+  int unknown_ = 0;
+};
+
+}  // namespace
+
+TermId variableTerm(Terms& terms, llvm::StringRef name) {
+  return terms.of(terms.atom("variable", "variable " + name.str(), {}, nullptr));
+}
+
+Effects follow(Terms& terms, pd::ProgramOp program, const Assumptions& assumptions) {
+  Walk walk(terms, assumptions);
+  walk.block(*program.getBodyBlock(), /*own=*/true);
+  return walk.take();
+}
+
+}  // namespace dtranspile::verify

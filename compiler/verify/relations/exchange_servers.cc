@@ -1,0 +1,134 @@
+#include "compiler/analysis/position.h"
+#include "compiler/analysis/program_info.h"
+#include "compiler/analysis/relations/rpc.h"
+#include "compiler/verify/relations/exchange_parts.h"
+#include "compiler/verify/relations/polynomial.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace dtranspile::verify {
+
+Parties partiesOf(mlir::ModuleOp job) {
+  Parties parties;
+  for (auto role : job.getOps<dist::RoleOp>()) {
+    pd::ProgramOp main = findProgram(role, "main");
+    if (dist::ServeOp serve = serveOf(main)) {
+      parties.servers = role;
+      parties.serve = serve;
+    } else {
+      parties.trainers = role;
+      parties.main = main;
+      parties.startup = findProgram(role, "startup");
+    }
+  }
+  return parties;
+}
+
+llvm::StringRef standsFor(mlir::Operation* var) {
+  auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+  return relation ? relation.getVariable().getValue() : llvm::StringRef();
+}
+
+namespace {
+
+class Servers {
+ public:
+  Servers(const Parties& parties, const std::map<std::string, mlir::Operation*>& pushes,
+          Rung& findings)
+      : parties_(parties), pushes_(pushes), findings_(findings) {}
+
+  // A handler per table, which adds what comes.
+  void check() {
+    llvm::StringSet<> served;
+    for (mlir::Operation& op : *parties_.serve->getBlock())
+      if (&op != parties_.serve && !llvm::isa<pd::DeclOp>(op))
+        open(&op, "geo-server", "stands beside dist.serve", "put it into the start-up program");
+    for (auto handler : parties_.serve.getBody().front().getOps<dist::HandleOp>()) {
+      if (handler.getKind() != dist::Handler::Push) {
+        open(handler, "geo-server", "answers requests in a way of its own",
+             "leave it out: servers answer with what they have");
+        continue;
+      }
+      const std::string table = handler.getVar()->str();
+      served.insert(table);
+      if (!pushes_.count(table))
+        refute(handler, "geo-server", "is never run: no trainer pushes to " + quoted(table),
+               "push to it, or remove the handler");
+      else checkHandler(handler, table);
+    }
+    for (const auto& [table, push] : pushes_)
+      if (push && !served.contains(table))
+        refute(push, "geo-server",
+               "pushes to " + quoted(table) + ", and no handler of the server is for it",
+               "add dist.handle push @" + table);
+  }
+
+  void checkHandler(dist::HandleOp handler, llvm::StringRef table) {
+    dist::ForeachBlockOp loop;
+    for (mlir::Operation& op : handler.getBody().front()) {
+      auto each = llvm::dyn_cast<dist::ForeachBlockOp>(op);
+      if (each && each.getVar() == table && !loop && each.getInits().empty()) {
+        loop = each;
+      } else if (!llvm::isa<dist::YieldOp>(op)) {
+        return refute(&op, "geo-server",
+                      "stands in the handler of " + quoted(table) + ", which adds what comes to " +
+                          "each of its blocks, once, and does nothing else",
+                      "remove it");
+      }
+    }
+    if (!loop)
+      return refute(handler, "geo-server", "does not go over the blocks of " + quoted(table),
+                    "add what comes to each of its blocks");
+    const Polynomial old = Polynomial::of(quoted(table)), come = Polynomial::of("pushed");
+    Evaluator values([&](mlir::Value value) -> std::optional<Polynomial> {
+      auto get = value.getDefiningOp<pd::GetOp>();
+      if (get) return Polynomial::of(quoted(get.getVar()));
+      auto merged = value.getDefiningOp<dist::MergedOp>();
+      if (merged && merged.getVar() == table) return come;
+      return std::nullopt;
+    });
+    pd::SetOp last;
+    for (auto set : loop.getBody().front().getOps<pd::SetOp>()) {
+      if (set.getVar() != table || last)
+        return refute(set, "geo-server",
+                      "sets " + quoted(set.getVar()) + (last ? " again" : "") +
+                          " in the handler of " + quoted(table),
+                      "set the table once");
+      last = set;
+      const std::optional<Polynomial> sum = values.of(set.getValue());
+      if (!sum)
+        open(set, "geo-server",
+             "sets " + quoted(table) + " to " + nameText(set.getValue()) +
+                 ", of which it is not known how it is made",
+             "set it to the sum of what it is and what is pushed");
+      else if (!(*sum == old.plus(come)))
+        refute(set, "geo-server",
+               "sets " + quoted(table) + " to " + sum->text() +
+                   "; a push is added: " + old.plus(come).text(),
+               "set it to the sum of what it is and what is pushed");
+    }
+    if (!last)
+      refute(handler, "geo-server", "leaves " + quoted(table) + " as it is: what comes is lost",
+             "set it to the sum of what it is and what is pushed");
+  }
+
+ private:
+  void refute(mlir::Operation* op, const char* rule, std::string text, std::string remedy) {
+    findings_.add(messageAt(op, Message::Level::Refuted, rule, std::move(text), std::move(remedy)));
+  }
+  void open(mlir::Operation* op, const char* rule, std::string text, std::string remedy) {
+    findings_.add(messageAt(op, Message::Level::Unknown, rule, std::move(text), std::move(remedy)));
+  }
+
+  Parties parties_;
+  const std::map<std::string, mlir::Operation*>& pushes_;
+  Rung& findings_;
+};
+
+}  // namespace
+
+void checkServers(const Parties& parties, const std::map<std::string, mlir::Operation*>& pushes,
+                  Rung& findings) {
+  Servers(parties, pushes, findings).check();
+}
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,112 @@
+#include "passes/amp/classify.h"
+
+namespace dtranspile::passes {
+namespace {
+
+bool isOfUpdate(const pd::OpView& op) { return (op.role() & (pd::kOptimize | pd::kLrSched)) != 0; }
+
+// The type of the op that a gradient op belongs to.
+llvm::StringRef forwardType(llvm::StringRef type) {
+  if (type == "cross_entropy_grad2") return "cross_entropy2";
+  return type.consume_back("_grad") ? type : llvm::StringRef();
+}
+
+// Whether `forward` has in its slots what the gradient op takes of forward values.
+bool belongsTo(const pd::OpView& gradient, const pd::OpView& forward) {
+  for (const std::string& slot : gradient.inputSlots()) {
+    if (!forwardSlot(slot).empty() || llvm::StringRef(slot).starts_with("$")) continue;
+    const std::vector<mlir::Value> taken = gradient.inputs(slot);
+    const bool input = forward.hasInput(slot);
+    if (!input && !forward.hasOutput(slot)) continue;
+    if (taken != (input ? forward.inputs(slot) : forward.outputs(slot))) return false;
+  }
+  return true;
+}
+
+mlir::Operation* forwardOf(const pd::OpView& gradient, const Classified& classified) {
+  const llvm::StringRef type = forwardType(gradient.type());
+  if (type.empty()) return nullptr;
+  auto fits = [&](mlir::Operation* op) {
+    return op && classified.forward.contains(op) && pd::OpView(op).type() == type &&
+           belongsTo(gradient, pd::OpView(op));
+  };
+  for (const std::string& slot : gradient.inputSlots()) {
+    if (!forwardSlot(slot).empty()) continue;
+    for (mlir::Value value : gradient.inputs(slot)) {
+      if (!value || classified.gradients.contains(value)) continue;
+      if (fits(value.getDefiningOp())) return value.getDefiningOp();
+      for (mlir::Operation* user : value.getUsers())
+        if (fits(user)) return user;
+    }
+  }
+  return nullptr;
+}
+
+class Classifier {
+ public:
+  Classifier(const OpLists& lists, const llvm::StringSet<>& blackNames)
+      : lists_(lists), blackNames_(blackNames) {}
+
+  Classified run(pd::ProgramOp main) && {
+    for (mlir::Operation& op : *main.getBodyBlock())
+      if (pd::OpView::isFrameworkOp(&op) && !isOfUpdate(pd::OpView(&op))) visit(&op);
+    for (auto& [op, forward] : result_.backward)
+      if (pd::OpView(op).spec() && pd::OpView(op).spec()->gradient)
+        forward = forwardOf(pd::OpView(op), result_);
+    return std::move(result_);
+  }
+
+ private:
+  void visit(mlir::Operation* op) {
+    const int role = pd::OpView(op).role();
+    const bool backward = role & pd::kBackward, seed = backward && (role & pd::kLoss);
+    if (seed) result_.seeds.push_back(op);
+    const bool takes = backward && llvm::any_of(op->getOperands(), [&](mlir::Value operand) {
+                         return result_.gradients.contains(operand);
+                       });
+    if (seed || takes)
+      for (mlir::Value made : op->getResults()) result_.gradients.insert(made);
+    if (takes) result_.backward[op] = nullptr;
+    if (seed || takes) return;
+    result_.forward[op] = precisionOf(op);
+    result_.operands[op].assign(op->operand_begin(), op->operand_end());
+  }
+
+  bool touchesBlackName(mlir::Operation* op) const {
+    auto black = [&](mlir::Value value) { return blackNames_.contains(pd::nameOf(value)); };
+    return llvm::any_of(op->getOperands(), black) || llvm::any_of(op->getResults(), black);
+  }
+
+  Precision precisionOf(mlir::Operation* op) const {
+    if (op->getNumRegions() > 0 || touchesBlackName(op)) return Precision::Single;
+    switch (lists_.of(pd::OpView(op).type())) {
+      case AmpList::White: return Precision::Half;
+      case AmpList::Black: return Precision::Single;
+      case AmpList::Gray: break;
+    }
+    Precision precision = Precision::None;
+    for (mlir::Value operand : op->getOperands()) {
+      auto maker = result_.forward.find(operand.getDefiningOp());
+      if (!operand.getDefiningOp() || maker == result_.forward.end()) continue;
+      if (maker->second == Precision::Single) return Precision::Single;
+      if (maker->second == Precision::Half) precision = Precision::Half;
+    }
+    return precision;
+  }
+
+  const OpLists& lists_;
+  const llvm::StringSet<>& blackNames_;
+  Classified result_;
+};
+
+}  // namespace
+
+llvm::StringRef forwardSlot(llvm::StringRef slot) {
+  return slot.consume_back("@GRAD") ? slot : llvm::StringRef();
+}
+
+Classified classify(pd::ProgramOp main, const OpLists& lists, const llvm::StringSet<>& blackNames) {
+  return Classifier(lists, blackNames).run(main);
+}
+
+}  // namespace dtranspile::passes

@@ -1,0 +1,10 @@
+// Computes a program in two precisions. Described in pass.td.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/amp/pass.h.inc"
+}  // namespace dtranspile::passes

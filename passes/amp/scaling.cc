@@ -1,0 +1,220 @@
+#include "passes/amp/scaling.h"
+
+#include "dialects/pd/types.h"
+#include "llvm/ADT/StringSet.h"
+#include "passes/support/job.h"
+#include "passes/support/state.h"
+
+namespace dtranspile::passes {
+namespace {
+
+constexpr llvm::StringLiteral kUnscaled = "@UNSCALED";
+
+bool isOfUpdate(mlir::Operation* op) {
+  return pd::OpView::isFrameworkOp(op) && (pd::OpView(op).role() & pd::kOptimize);
+}
+
+class Scaling {
+ public:
+  Scaling(pd::ProgramOp main, pd::ProgramOp startup, const ScalingOptions& options,
+          pd::Declarations& declarations)
+      : main_(main),
+        startup_(startup),
+        block_(main.getBodyBlock()),
+        options_(options),
+        declarations_(declarations),
+        builder_(main.getContext()),
+        number_(mlir::RankedTensorType::get({1}, builder_.getF32Type())) {}
+
+  mlir::FailureOr<mlir::Value> run(llvm::ArrayRef<mlir::Operation*> seeds) {
+    if (seeds.empty())
+      return main_.emitError(
+          "amp: no op has the roles Backward and Loss: nothing seeds the gradients; is this a "
+          "training program?");
+    scale_ = addState(main_, startup_, "loss_scaling", number_, options_.initial, declarations_);
+    builder_.setInsertionPoint(seeds[0]);
+    now_ = read(scale_, main_.getLoc());
+    for (mlir::Operation* seed : seeds)
+      if (mlir::failed(scaleSeed(pd::OpView(seed)))) return mlir::failure();
+    if (mlir::failed(collect())) return mlir::failure();
+    builder_.setInsertionPointToEnd(block_);
+    return takeBack();
+  }
+
+ private:
+  mlir::FlatSymbolRefAttr symbol(pd::VarOp var) {
+    return mlir::FlatSymbolRefAttr::get(var.getSymNameAttr());
+  }
+  mlir::Value read(pd::VarOp var, mlir::Location loc) {
+    return pd::GetOp::create(builder_, loc, var.getType(), symbol(var));
+  }
+
+  // The gradient of loss * scale with regard to the loss, whatever its shape says of one number.
+  mlir::LogicalResult scaleSeed(pd::OpView seed) {
+    mlir::Value one = seed.operation()->getResult(0);
+    auto type = llvm::dyn_cast<mlir::RankedTensorType>(one.getType());
+    if (!type || !type.hasStaticShape() || type.getNumElements() != 1 ||
+        !type.getElementType().isF32())
+      return seed.operation()->emitError("amp: seeds gradients with ")
+             << one.getType() << "; a loss that is scaled is one float32 number";
+    builder_.setInsertionPointAfter(seed.operation());
+    const std::string name = pd::nameOf(one).str();
+    mlir::Value factor = now_;
+    if (type.getRank() != 1) factor = reshaped(now_, type, name + "@SCALE");
+    mlir::Value scaled = elementwise(builder_, seed.operation()->getLoc(), "elementwise_mul", one,
+                                     factor, name, pd::kBackward, declarations_);
+    one.replaceAllUsesExcept(scaled, scaled.getDefiningOp());
+    return mlir::success();
+  }
+
+  // The scale in the shape that the program has for one number.
+  mlir::Value reshaped(mlir::Value value, mlir::RankedTensorType type, const std::string& stem) {
+    const auto fresh = [&](const std::string& name) {
+      return declarations_.freshName(block_, name);
+    };
+    auto shape = mlir::RankedTensorType::get({0, 1}, builder_.getF32Type());
+    llvm::SmallVector<int32_t> dims(type.getRank(), 1);
+    const bool scalar = dims.empty();
+    return declarations_
+        .create(builder_, value.getLoc(), scalar ? "squeeze2" : "reshape2", {{"X", {value}}},
+                {{"Out", {{fresh(stem), type}}}, {"XShape", {{fresh(stem + ".xshape"), shape}}}},
+                {builder_.getNamedAttr(
+                    scalar ? "axes" : "shape",
+                    builder_.getDenseI32ArrayAttr(scalar ? llvm::ArrayRef<int32_t>{0} : dims))},
+                pd::kBackward)
+        .output("Out");
+  }
+
+  // The gradients of the parameters that are updated: what the last op with role Backward gives
+  // that lists the pair, or the cast of it that belongs to the update.
+  mlir::LogicalResult collect() {
+    llvm::StringMap<mlir::Value> listed;
+    std::vector<std::string> order;
+    for (mlir::Operation& op : *block_) {
+      if (!pd::OpView::isFrameworkOp(&op)) continue;
+      pd::OpView view(&op);
+      if (!(view.role() & pd::kBackward) || !view.hasAttr("op_role_var")) continue;
+      const std::vector<std::string> names = view.getStrings("op_role_var");
+      for (size_t i = 0; i + 1 < names.size(); i += 2)
+        for (mlir::Value result : op.getResults())
+          if (pd::nameOf(result) == names[i + 1]) {
+            if (listed.insert_or_assign(names[i], result).second) order.push_back(names[i]);
+          }
+    }
+    llvm::StringSet<> updated;
+    bool good = true;
+    forEachUpdate(main_, [&](pd::OpView update, llvm::StringRef parameter) {
+      updated.insert(parameter);
+      if (listed.contains(parameter)) return;
+      update.operation()->emitError("amp: updates parameter '")
+          << parameter << "', but no op with role Backward lists it in op_role_var";
+      good = false;
+    });
+    for (const std::string& parameter : order) {
+      if (!updated.contains(parameter)) continue;
+      mlir::Value gradient = listed.lookup(parameter);
+      if (!llvm::isa<mlir::RankedTensorType>(gradient.getType())) {
+        gradient.getDefiningOp()->emitError("amp: the gradient of parameter '")
+            << parameter
+            << "' is no dense tensor, which is looked at for what is not finite "
+               "(is_sparse=False makes SelectedRows dense)";
+        good = false;
+      }
+      gradients_.push_back(gradient);
+    }
+    if (good && gradients_.empty())
+      return main_.emitError("amp: no parameter is updated; is this a training program?");
+    return mlir::success(good);
+  }
+
+  // Checks all gradients at the end of the program; what updates takes them without the factor.
+  mlir::FailureOr<mlir::Value> takeBack() {
+    std::vector<mlir::Value> scaled, unscaled;
+    pd::OutputSlot out{"Out", {}};
+    for (mlir::Value gradient : gradients_) {
+      for (mlir::Operation* user : gradient.getUsers())
+        if (isOfUpdate(user) && pd::OpView(user).type() == "cast") {
+          user->moveBefore(block_, block_->end());
+          gradient = user->getResult(0);
+          break;
+        }
+      scaled.push_back(gradient);
+      const std::string name =
+          declarations_.freshName(block_, (pd::nameOf(gradient) + kUnscaled).str());
+      declarations_.declare(block_, name, gradient.getType());
+      out.results.push_back({name, gradient.getType()});
+    }
+    builder_.setInsertionPointToEnd(block_);
+    auto flag = mlir::RankedTensorType::get({1}, builder_.getI1Type());
+    const std::string found = declarations_.freshName(block_, "find_infinite_scale");
+    pd::OpView check = declarations_.create(
+        builder_, main_.getLoc(), "check_finite_and_unscale", {{"X", scaled}, {"Scale", {now_}}},
+        {out, {"FoundInfinite", {{found, flag}}}}, {}, pd::kOptimize);
+    unscaled = check.outputs("Out");
+    mlir::Value infinite = check.output("FoundInfinite");
+    if (options_.dynamic) unscaled = nextScale(unscaled, out, infinite);
+    for (auto [before, after] : llvm::zip_equal(scaled, unscaled))
+      before.replaceUsesWithIf(after, [&](mlir::OpOperand& use) {
+        mlir::Operation* user = use.getOwner();
+        return user != check.operation() && (isOfUpdate(user) || llvm::isa<pd::SetOp>(user));
+      });
+    return infinite;
+  }
+
+  std::vector<mlir::Value> nextScale(const std::vector<mlir::Value>& gradients,
+                                     const pd::OutputSlot& out, mlir::Value infinite) {
+    auto count = mlir::RankedTensorType::get({1}, builder_.getI32Type());
+    pd::VarOp good = addState(main_, startup_, "num_good_steps", count, 0, declarations_),
+              bad = addState(main_, startup_, "num_bad_steps", count, 0, declarations_);
+    mlir::Location loc = main_.getLoc();
+    mlir::Value goodNow = read(good, loc), badNow = read(bad, loc);
+    const auto whole = [&](int64_t value) {
+      return builder_.getI32IntegerAttr(static_cast<int32_t>(value));
+    };
+    const auto real = [&](double value) {
+      return builder_.getF32FloatAttr(static_cast<float>(value));
+    };
+    pd::OpView update = declarations_.create(
+        builder_, loc, "update_loss_scaling",
+        {{"X", gradients},
+         {"FoundInfinite", {infinite}},
+         {"PrevLossScaling", {now_}},
+         {"InGoodSteps", {goodNow}},
+         {"InBadSteps", {badNow}},
+         {"$LossScaling", {now_}}},
+        {out,
+         {"LossScaling", {{scale_.getSymName().str(), number_}}},
+         {"OutGoodSteps", {{good.getSymName().str(), count}}},
+         {"OutBadSteps", {{bad.getSymName().str(), count}}}},
+        {builder_.getNamedAttr("incr_every_n_steps", whole(options_.increaseEvery)),
+         builder_.getNamedAttr("decr_every_n_nan_or_inf", whole(options_.decreaseEvery)),
+         builder_.getNamedAttr("incr_ratio", real(options_.increase)),
+         builder_.getNamedAttr("decr_ratio", real(options_.decrease)),
+         builder_.getNamedAttr("stop_update", builder_.getBoolAttr(false))},
+        pd::kOptimize);
+    pd::SetOp::create(builder_, loc, symbol(scale_), update.output("LossScaling"));
+    pd::SetOp::create(builder_, loc, symbol(good), update.output("OutGoodSteps"));
+    pd::SetOp::create(builder_, loc, symbol(bad), update.output("OutBadSteps"));
+    return update.outputs("Out");
+  }
+
+  pd::ProgramOp main_, startup_;
+  mlir::Block* block_;
+  const ScalingOptions& options_;
+  pd::Declarations& declarations_;
+  mlir::OpBuilder builder_;
+  mlir::RankedTensorType number_;
+  pd::VarOp scale_;
+  mlir::Value now_;  // the scale of this step
+  std::vector<mlir::Value> gradients_;
+};
+
+}  // namespace
+
+mlir::FailureOr<mlir::Value> scaleLoss(pd::ProgramOp main, pd::ProgramOp startup,
+                                       const Classified& classified, const ScalingOptions& options,
+                                       pd::Declarations& declarations) {
+  return Scaling(main, startup, options, declarations).run(classified.seeds);
+}
+
+}  // namespace dtranspile::passes

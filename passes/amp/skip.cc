@@ -1,0 +1,239 @@
+#include "passes/amp/skip.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/support/branch.h"
+#include "passes/support/job.h"
+
+namespace dtranspile::passes {
+namespace {
+
+bool isOfUpdate(mlir::Operation* op) {
+  return pd::OpView::isFrameworkOp(op) && (pd::OpView(op).role() & pd::kOptimize);
+}
+
+class Skip {
+ public:
+  Skip(pd::ProgramOp main, mlir::Value bad, const llvm::StringSet<>& free,
+       pd::Declarations& declarations)
+      : main_(main),
+        block_(main.getBodyBlock()),
+        bad_(bad),
+        free_(free),
+        declarations_(declarations) {}
+
+  mlir::LogicalResult run() {
+    findDecision();
+    if (mlir::failed(choose()) || mlir::failed(check())) return mlir::failure();
+    keepWhatElseIsSet();
+    openBranch();
+    restore();
+    return mlir::success();
+  }
+
+ private:
+  // What `bad` follows from, as far as it belongs to the update: the check and its casts.
+  void findDecision() {
+    llvm::SmallVector<mlir::Operation*> open = {bad_.getDefiningOp()};
+    while (!open.empty()) {
+      mlir::Operation* op = open.pop_back_val();
+      if (!op || !(isOfUpdate(op) || llvm::isa<pd::GetOp>(op)) || !decision_.insert(op)) continue;
+      for (mlir::Value operand : op->getOperands()) open.push_back(operand.getDefiningOp());
+    }
+    for (mlir::Operation& op : *block_)
+      if (isOfUpdate(&op) && setsFree(&op)) decision_.insert(&op);
+  }
+  bool setsFree(mlir::Operation* op) const {
+    return llvm::any_of(op->getUsers(), [&](mlir::Operation* user) {
+      auto set = llvm::dyn_cast<pd::SetOp>(user);
+      return set && free_.contains(set.getVar());
+    });
+  }
+
+  mlir::LogicalResult choose() {
+    for (mlir::Operation& op : *block_) {
+      if (!isOfUpdate(&op) || decision_.contains(&op)) continue;
+      if (op.getNumRegions() > 0)
+        return op.emitError(
+            "amp: a block within the update is not there yet: a step that overflows would not "
+            "leave it out");
+      moving_.insert(&op);
+    }
+    for (auto set : block_->getOps<pd::SetOp>())
+      if (moving_.contains(set.getValue().getDefiningOp())) sets_.insert(set);
+    return mlir::success();
+  }
+
+  // Nothing but the update takes what it has made.
+  mlir::LogicalResult check() {
+    llvm::StringSet<> updated;
+    for (mlir::Operation& op : *block_) {
+      if (auto set = llvm::dyn_cast<pd::SetOp>(op); set && sets_.contains(set))
+        updated.insert(set.getVar());
+      if (moving_.contains(&op) || sets_.contains(&op)) continue;
+      for (mlir::Value operand : op.getOperands())
+        if (moving_.contains(operand.getDefiningOp()))
+          return op.emitError("amp: takes '")
+                 << pd::nameOf(operand)
+                 << "' of the update, which a step that overflows leaves out";
+      if (auto get = llvm::dyn_cast<pd::GetOp>(op); get && updated.contains(get.getVar()))
+        for (mlir::Operation* user : get->getUsers())
+          if (!moving_.contains(user))
+            return user->emitError("amp: takes '")
+                   << get.getVar()
+                   << "' as the update has left it, which a step that overflows leaves out";
+    }
+    return mlir::success();
+  }
+
+  // The values before the step of variables that are set outside of the update.
+  void keepWhatElseIsSet() {
+    llvm::SetVector<mlir::StringAttr> names;
+    main_.walk([&](pd::SetOp set) {
+      if (!sets_.contains(set) && !free_.contains(set.getVar()))
+        names.insert(set.getVarAttr().getAttr());
+    });
+    for (mlir::StringAttr name : names) {
+      mlir::Operation* first = nullptr;
+      for (mlir::Operation& op : *block_) {
+        op.walk([&](pd::SetOp set) {
+          if (set.getVarAttr().getAttr() == name) first = &op;
+        });
+        if (first) break;
+      }
+      auto var = llvm::cast<pd::VarOp>(mlir::SymbolTable::lookupNearestSymbolFrom(main_, name));
+      mlir::OpBuilder builder(writerOf(first));
+      mlir::Value old = pd::GetOp::create(builder, first->getLoc(), var.getType(),
+                                          mlir::FlatSymbolRefAttr::get(name));
+      const std::string own = declarations_.freshName(block_, (name.getValue() + "@BEFORE").str());
+      kept_.push_back(declarations_
+                          .create(builder, first->getLoc(), "assign", {{"X", {old}}},
+                                  {{"Out", {{own, var.getType()}}}}, {}, roleOfSetter(first))
+                          .output("Out"));
+      restored_.push_back(name);
+    }
+  }
+
+  // The op that makes what is set: it may write the variable's own cell.
+  mlir::Operation* writerOf(mlir::Operation* op) const {
+    auto set = llvm::dyn_cast<pd::SetOp>(op);
+    mlir::Operation* writer = set ? set.getValue().getDefiningOp() : nullptr;
+    return writer && writer->getBlock() == block_ ? writer : op;
+  }
+  static int roleOfSetter(mlir::Operation* op) {
+    if (auto set = llvm::dyn_cast<pd::SetOp>(op)) op = set.getValue().getDefiningOp();
+    return op && pd::OpView::isFrameworkOp(op) ? pd::OpView(op).role() : pd::kForward;
+  }
+
+  mlir::Value good() {
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(block_);
+    return declarations_
+        .create(builder, main_.getLoc(), "logical_not", {{"X", {bad_}}},
+                {{"Out", {{declarations_.freshName(block_, "all_finite"), bad_.getType()}}}}, {},
+                pd::kOptimize)
+        .output("Out");
+  }
+
+  void openBranch() {
+    llvm::SetVector<mlir::Value> taken;
+    for (mlir::Operation* op : moving_)
+      for (mlir::Value operand : op->getOperands()) {
+        mlir::Operation* maker = operand.getDefiningOp();
+        if (!moving_.contains(maker) && !llvm::isa_and_nonnull<pd::GetOp>(maker))
+          taken.insert(operand);
+      }
+    const std::vector<mlir::Value> captures = underOwnNames(taken.getArrayRef());
+    mlir::Operation* branch = addBranch(main_, good(), scope(), declarations_, captures);
+    mlir::Block* inside = &branch->getRegion(0).front();
+    mlir::IRMapping map;
+    for (auto [value, argument] : llvm::zip_equal(taken, inside->getArguments()))
+      map.map(value, argument);
+    moveDeclarations(inside);
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(inside);
+    for (mlir::Operation& op : llvm::make_early_inc_range(*block_)) {
+      if (&op == branch) break;
+      if (auto get = llvm::dyn_cast<pd::GetOp>(op)) takeAlong(builder, get, map);
+      if (!moving_.contains(&op) && !sets_.contains(&op)) continue;
+      for (mlir::OpOperand& operand : op.getOpOperands())
+        operand.set(map.lookupOrDefault(operand.get()));
+      op.moveBefore(inside, inside->end());
+      builder.setInsertionPointToEnd(inside);
+    }
+    pd::YieldOp::create(builder, main_.getLoc(), mlir::ValueRange());
+    for (pd::GetOp get : llvm::make_early_inc_range(block_->getOps<pd::GetOp>()))
+      if (map.contains(get.getResult()) && get->use_empty()) get->erase();
+  }
+
+  // The branch knows what it takes by names; one that it writes, or that two values have, is
+  // another value's.
+  std::vector<mlir::Value> underOwnNames(llvm::ArrayRef<mlir::Value> values) {
+    llvm::StringSet<> used;
+    for (mlir::Operation* op : moving_)
+      for (mlir::Value result : op->getResults()) used.insert(pd::nameOf(result));
+    std::vector<mlir::Value> named;
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(block_);
+    for (mlir::Value value : values) {
+      const llvm::StringRef name = pd::nameOf(value);
+      if (!used.insert(name).second)
+        value = declarations_
+                    .create(builder, value.getLoc(), "assign", {{"X", {value}}},
+                            {{"Out", {{declarations_.freshName(block_, name), value.getType()}}}},
+                            {}, pd::kOptimize)
+                    .output("Out");
+      named.push_back(value);
+    }
+    return named;
+  }
+
+  void takeAlong(mlir::OpBuilder& builder, pd::GetOp get, mlir::IRMapping& map) {
+    if (llvm::any_of(get->getUsers(),
+                     [&](mlir::Operation* user) { return moving_.contains(user); }))
+      map.map(get.getResult(), builder.clone(*get)->getResult(0));
+  }
+
+  // Names that the branch alone writes are declared there; what others write too, there as well.
+  void moveDeclarations(mlir::Block* inside) {
+    llvm::StringSet<> others, done;
+    for (mlir::Operation& op : *block_)
+      if (pd::OpView::isFrameworkOp(&op) && !moving_.contains(&op))
+        for (mlir::Value result : op.getResults()) others.insert(pd::nameOf(result));
+    for (mlir::Operation* op : moving_)
+      for (mlir::Value result : op->getResults()) {
+        const llvm::StringRef name = pd::nameOf(result);
+        pd::DeclOp decl = declarations_.find(block_, name);
+        if (!decl || decl.isPersistable() || !done.insert(name).second) continue;
+        if (others.contains(name)) inside->push_back(decl->clone());
+        else decl->moveBefore(inside, inside->end());
+      }
+  }
+
+  void restore() {
+    if (kept_.empty()) return;
+    mlir::Operation* branch = addBranch(main_, bad_, scope(), declarations_, kept_);
+    mlir::Block* inside = &branch->getRegion(0).front();
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(inside);
+    for (auto [name, argument] : llvm::zip_equal(restored_, inside->getArguments()))
+      pd::SetOp::create(builder, argument.getLoc(), mlir::FlatSymbolRefAttr::get(name), argument);
+    pd::YieldOp::create(builder, main_.getLoc(), mlir::ValueRange());
+  }
+
+  std::string scope() { return declarations_.freshName(block_, "amp_scope"); }
+
+  pd::ProgramOp main_;
+  mlir::Block* block_;
+  mlir::Value bad_;
+  const llvm::StringSet<>& free_;
+  pd::Declarations& declarations_;
+  llvm::SetVector<mlir::Operation*> decision_, moving_, sets_;
+  std::vector<mlir::Value> kept_;  // the values before the step of `restored_`
+  std::vector<mlir::StringAttr> restored_;
+};
+
+}  // namespace
+
+mlir::LogicalResult skipWhere(pd::ProgramOp main, mlir::Value bad, const llvm::StringSet<>& free,
+                              pd::Declarations& declarations) {
+  return Skip(main, bad, free, declarations).run();
+}
+
+}  // namespace dtranspile::passes

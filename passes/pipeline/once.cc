@@ -1,0 +1,319 @@
+#include "passes/pipeline/once.h"
+
+#include "dialects/dist/lookup.h"
+#include "passes/pipeline/loop.h"
+#include "passes/support/step.h"
+
+namespace dtranspile::passes::pipeline {
+namespace {
+
+class OncePlanner {
+ public:
+  OncePlanner(const Target& target, const Plan& plan) : target_(target), plan_(plan) {}
+
+  mlir::FailureOr<OncePlan> run() {
+    findReaders();
+    if (mlir::failed(collect())) return mlir::failure();
+    while (findAble()) {
+    }
+    choosePlaces();
+    if (mlir::failed(checkBlocks())) return mlir::failure();
+    chooseTurns();
+    return std::move(once_);
+  }
+
+ private:
+  std::vector<Node>& nodes() { return once_.nodes; }
+  pd::ProgramOp main() { return target_.job.main; }
+
+  // Variables that the loop reads are on the stages that do.
+  void findReaders() {
+    for (auto var : dist::RoleOp(target_.job.role).getBody().front().getOps<pd::VarOp>())
+      once_.variables[var.getSymNameAttr()] = target_.all();
+    const auto note = [&](mlir::StringAttr variable, int64_t stage) {
+      auto [at, fresh] = readers_.try_emplace(variable, target_.none());
+      at->second.set(static_cast<unsigned>(stage));
+    };
+    for (const auto& [op, task] : plan_.loop) {
+      for (mlir::Value operand : operandsOf(op))
+        if (auto get = operand.getDefiningOp<pd::GetOp>())
+          note(get.getVarAttr().getAttr(), plan_.stageOf(task));
+      for (mlir::Region& region : op->getRegions())
+        region.walk(
+            [&, id = task](pd::GetOp get) { note(get.getVarAttr().getAttr(), plan_.stageOf(id)); });
+    }
+    llvm::DenseSet<mlir::StringAttr> set, everywhere;
+    main().walk([&](pd::SetOp op) { set.insert(op.getVarAttr().getAttr()); });
+    // What stands in front of the loop runs on all stages.
+    for (mlir::Operation& op : *main().getBodyBlock()) {
+      if (auto get = llvm::dyn_cast<pd::GetOp>(op))
+        for (mlir::Operation* user : get->getUsers())
+          if (plan_.before.contains(user)) everywhere.insert(get.getVarAttr().getAttr());
+      if (auto one = llvm::dyn_cast<pd::SetOp>(op))
+        if (plan_.before.contains(one.getValue().getDefiningOp()))
+          everywhere.insert(one.getVarAttr().getAttr());
+    }
+    for (auto& [variable, stages] : readers_) {
+      auto var = llvm::dyn_cast_or_null<pd::VarOp>(
+          mlir::SymbolTable::lookupSymbolIn(target_.job.role, variable));
+      const bool own = set.contains(variable) || (var && var.getParameter());
+      if (own && !everywhere.contains(variable)) once_.variables[variable] = stages;
+    }
+    for (mlir::StringAttr variable : everywhere) fixed_.insert(variable);
+  }
+
+  int add(Node node) {
+    node.able = node.place = target_.none();
+    nodes().push_back(std::move(node));
+    return static_cast<int>(nodes().size()) - 1;
+  }
+
+  mlir::LogicalResult collect() {
+    for (const Sum& sum : plan_.sums)
+      once_.nodeOf[sum.term] = add({.kind = Node::Kind::Total, .value = sum.term});
+    for (mlir::Operation& op : *main().getBodyBlock()) {
+      Node node{.op = &op};
+      if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
+        node.kind = Node::Kind::Get;
+        node.reads.push_back(get.getVarAttr().getAttr());
+      } else if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
+        if (plan_.before.contains(set.getValue().getDefiningOp())) continue;
+        node.kind = Node::Kind::Set;
+        node.writes.push_back(set.getVarAttr().getAttr());
+      } else if (auto sum = llvm::dyn_cast<dist::AllReduceOp>(op)) {
+        if (termBehind(sum.getResult(0), target_) != sum.getResult(0)) continue;
+      } else if (!plan_.once.contains(&op)) {
+        continue;
+      }
+      op.walk([&](mlir::Operation* inner) {
+        if (inner == &op) return;
+        if (auto get = llvm::dyn_cast<pd::GetOp>(inner))
+          node.reads.push_back(get.getVarAttr().getAttr());
+        if (auto set = llvm::dyn_cast<pd::SetOp>(inner))
+          node.writes.push_back(set.getVarAttr().getAttr());
+      });
+      for (mlir::Value operand : operandsOf(&op)) {
+        mlir::Value behind = termBehind(operand, target_);
+        if (auto found = once_.nodeOf.find(behind); found != once_.nodeOf.end())
+          node.takes.push_back(found->second);
+        else if (mlir::Operation* maker = behind.getDefiningOp(); maker && isCut(maker, target_))
+          return op.emitError("runs once per step and reads feed '")
+                 << dist::nameOf(behind) << "', of which every micro-batch has a part";
+        else if (isPartOfFeed(maker))
+          return op.emitError("runs once per step and reads '")
+                 << dist::nameOf(behind) << "', which is computed from a micro-batch";
+        else if (maker && !plan_.before.contains(maker) && !plan_.repeatable.contains(maker) &&
+                 !llvm::isa<pd::InputOp, pd::UndefOp>(maker))
+          return op.emitError("runs once per step and takes '")
+                 << dist::nameOf(behind) << "', which is not there behind the micro-batches";
+      }
+      const int number = add(std::move(node));
+      for (int taken : nodes()[number].takes) nodes()[taken].users.push_back(number);
+      for (mlir::Value result : op.getResults()) once_.nodeOf[result] = number;
+    }
+    return mlir::success();
+  }
+
+  // Of what stages repeat for themselves: whether a micro-batch is in it.
+  bool isPartOfFeed(mlir::Operation* op) const {
+    if (!op || isCut(op, target_)) return op;
+    return plan_.repeatable.contains(op) && llvm::any_of(op->getOperands(), [&](mlir::Value value) {
+             return value.getDefiningOp() && isPartOfFeed(value.getDefiningOp());
+           });
+  }
+
+  bool isJoin(const Node& node) const {
+    if (node.kind != Node::Kind::Op || !pd::OpView::isFrameworkOp(node.op)) return false;
+    const llvm::StringRef type = pd::OpView(node.op).type();
+    if (type != "sum" && type != "elementwise_add") return false;
+    return llvm::all_of(node.op->getOperands(), [&](mlir::Value operand) {
+      return isDense(operand.getType()) && operand.getType() == node.op->getResult(0).getType();
+    });
+  }
+
+  const Stages& ableOf(const Node& node) const {
+    static thread_local Stages all;
+    if (!node.shared) return node.able;
+    return all = target_.all();
+  }
+
+  static bool isNumber(const Node& node) {
+    if (node.kind == Node::Kind::Get || node.kind == Node::Kind::Set) return false;
+    mlir::Value value =
+        node.op && node.op->getNumResults() == 1 ? node.op->getResult(0) : node.value;
+    return value && isDense(value.getType()) &&
+           llvm::cast<mlir::RankedTensorType>(value.getType()).getNumElements() == 1;
+  }
+  bool hasTensors(const Node& node) {
+    return llvm::any_of(node.takes, [&](int taken) { return !isNumber(nodes()[taken]); });
+  }
+
+  // A sum of terms of several stages is on all of these, and can be on others.
+  void giveTerms(Node& node) {
+    node.able = target_.none();
+    for (int taken : node.takes)
+      if (!target_.isAll(ableOf(nodes()[taken]))) node.able |= ableOf(nodes()[taken]);
+    if (node.able.none()) node.able = target_.all();
+  }
+
+  // Where the operands of every node are; true if a variable has fewer places now.
+  bool findAble() {
+    for (auto [i, node] : llvm::enumerate(nodes())) {
+      if (node.kind == Node::Kind::Total) {
+        node.able = target_.only(plan_.stageOf(plan_.sums[plan_.sumOf.lookup(node.value)].task));
+        continue;
+      }
+      if (node.kind == Node::Kind::Join) {
+        giveTerms(node);
+        continue;
+      }
+      node.able = target_.all();
+      for (mlir::StringAttr variable : node.reads)
+        if (auto at = once_.variables.find(variable); at != once_.variables.end())
+          node.able &= at->second;
+      // A number goes to where tensors are.
+      for (int taken : node.takes)
+        if (!isNumber(nodes()[taken])) node.able &= ableOf(nodes()[taken]);
+      for (int taken : node.takes)
+        if (isNumber(nodes()[taken]) && !isJoin(node) && hasTensors(node))
+          nodes()[taken].shared |= node.able.test(ableOf(nodes()[taken]));
+      for (int taken : node.takes) node.able &= ableOf(nodes()[taken]);
+      if (node.able.any()) continue;
+      node.able = target_.all();
+      if (isJoin(node)) {
+        node.kind = Node::Kind::Join;
+        giveTerms(node);
+        continue;
+      }
+      if (!node.reads.empty() && node.kind != Node::Kind::Get) {
+        scattered_ = scattered_ ? scattered_ : node.op;
+        continue;
+      }
+      for (int taken : node.takes)
+        if (!target_.isAll(nodes()[taken].able)) nodes()[taken].shared = true;
+    }
+    bool fewer = false;
+    for (const Node& node : nodes())
+      for (mlir::StringAttr variable : node.writes) {
+        auto at = once_.variables.find(variable);
+        if (at == once_.variables.end() || readers_.contains(variable) || fixed_.contains(variable))
+          continue;
+        Stages both = at->second;
+        both &= node.able;
+        if (both == at->second || both.none()) continue;
+        at->second = both;
+        fewer = true;
+      }
+    return fewer;
+  }
+
+  Stages first(const Stages& set) const { return target_.only(set.find_first()); }
+
+  // From the last op to the first: where what it gives is needed.
+  void choosePlaces() {
+    for (int i = static_cast<int>(nodes().size()) - 1; i >= 0; --i) {
+      Node& node = nodes()[i];
+      Stages need = target_.none();
+      for (mlir::StringAttr variable : node.writes)
+        if (auto at = once_.variables.find(variable); at != once_.variables.end())
+          need |= at->second;
+      bool used = !node.writes.empty();
+      for (int user : node.users) {
+        const Node& other = nodes()[user];
+        if (other.dropped) continue;
+        used = true;
+        if (other.kind != Node::Kind::Join) need |= other.place;
+        else if (!holds(node, other.place)) need |= first(node.able);
+      }
+      if (node.kind == Node::Kind::Set) {
+        node.place = need;
+        continue;
+      }
+      if (!used && (node.kind != Node::Kind::Op || isIdle(node.op))) {
+        node.dropped = true;
+        continue;
+      }
+      if (node.kind == Node::Kind::Join) {
+        // Every term comes from one stage, which takes part.
+        for (int taken : node.takes)
+          if (!holds(nodes()[taken], need)) need |= first(nodes()[taken].able);
+        node.place = need.any() ? need : target_.all();
+        continue;
+      }
+      const bool fits = !need.test(node.able);  // need is a subset
+      if (node.kind == Node::Kind::Total) {
+        node.place = node.able;
+        node.shared |= !fits;
+      } else if (node.shared || !fits) {
+        node.place = node.writes.empty() ? first(node.able) : node.able;
+        node.shared |= node.writes.empty();
+      } else {
+        node.place = need.any() ? need : first(node.able);
+      }
+    }
+  }
+
+  bool holds(const Node& node, const Stages& set) const {
+    return node.shared || !set.test(node.able);
+  }
+
+  static bool isIdle(mlir::Operation* op) {
+    if (!pd::OpView::isFrameworkOp(op)) return true;
+    const pd::OpSpec* spec = pd::OpView(op).spec();
+    return spec && spec->effects == pd::kPure && op->getNumRegions() == 0;
+  }
+
+  mlir::LogicalResult checkBlocks() {
+    for (const Node& node : nodes()) {
+      if (node.kind == Node::Kind::Set || node.writes.empty()) continue;
+      for (mlir::StringAttr variable : node.writes)
+        if (once_.variables.lookup(variable).test(node.able) && !scattered_) scattered_ = node.op;
+    }
+    if (!scattered_) return mlir::success();
+    return scattered_->emitError()
+           << pd::OpView(scattered_).type()
+           << " reads or sets variables of several stages in its blocks, and control flow runs on "
+              "one stage: ask for pipeline without what makes it";
+  }
+
+  // Program order of what touches one variable stays, and so does that of values.
+  void chooseTurns() {
+    llvm::DenseMap<mlir::StringAttr, std::vector<int>> touched;
+    for (auto [i, node] : llvm::enumerate(nodes())) {
+      if (node.dropped) continue;
+      for (int taken : node.takes) node.turn = std::max(node.turn, nodes()[taken].ready());
+      const auto after = [&](mlir::StringAttr variable, bool set) {
+        for (int other : touched[variable]) {
+          const Node& earlier = nodes()[other];
+          if (!set && earlier.writes.empty()) continue;
+          const bool behind = earlier.place == node.place || isFirst(earlier.place, node.place);
+          node.turn = std::max(node.turn, earlier.turn + (behind ? 0 : 1));
+        }
+      };
+      for (mlir::StringAttr variable : node.reads) after(variable, false);
+      for (mlir::StringAttr variable : node.writes) after(variable, true);
+      for (mlir::StringAttr variable : node.reads) touched[variable].push_back(i);
+      for (mlir::StringAttr variable : node.writes) touched[variable].push_back(i);
+    }
+  }
+
+  // The order of groups within a turn (once_build.cc): the larger set first.
+  static bool isFirst(const Stages& one, const Stages& other) {
+    return one.count() > other.count();
+  }
+
+  const Target& target_;
+  const Plan& plan_;
+  OncePlan once_;
+  llvm::MapVector<mlir::StringAttr, Stages> readers_;  // stages of the loop, by variable
+  llvm::DenseSet<mlir::StringAttr> fixed_;
+  mlir::Operation* scattered_ = nullptr;
+};
+
+}  // namespace
+
+mlir::FailureOr<OncePlan> planOnce(const Target& target, const Plan& plan) {
+  return OncePlanner(target, plan).run();
+}
+
+}  // namespace dtranspile::passes::pipeline

@@ -1,0 +1,10 @@
+// Stages of layers on different ranks. Described in pass.td.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/pipeline/pass.h.inc"
+}  // namespace dtranspile::passes

@@ -1,0 +1,119 @@
+// Cuts the step of a job into stages and micro-batches. Behind reduce-gradients and assign-stages.
+#include "passes/pipeline/loop.h"
+#include "passes/pipeline/once.h"
+#include "passes/pipeline/pass.h"
+#include "passes/pipeline/startup.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DEF_PIPELINE
+#include "passes/pipeline/pass.h.inc"
+
+namespace {
+
+class Pipeline : public impl::PipelineBase<Pipeline> {
+ public:
+  using PipelineBase::PipelineBase;
+
+  void runOnOperation() override {
+    pipeline::Target target;
+    if (mlir::failed(readTarget(target))) return signalPassFailure();
+    mlir::FailureOr<pipeline::Plan> plan = pipeline::makePlan(target);
+    if (mlir::failed(plan)) return signalPassFailure();
+    mlir::FailureOr<pipeline::OncePlan> once = pipeline::planOnce(target, *plan);
+    if (mlir::failed(once)) return signalPassFailure();
+    build(target, *plan, *once);
+    if (mlir::failed(pipeline::placeStartup(target, once->variables))) return signalPassFailure();
+    makeTime(target);
+    locate(target, once->variables);
+  }
+
+ private:
+  mlir::LogicalResult readTarget(pipeline::Target& target) {
+    mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
+    if (mlir::failed(job)) return mlir::failure();
+    target.job = *job;
+    if (job->axes.size() != 1)
+      return getOperation().emitError("pipeline: give axes one axis, that of the stages");
+    target.axis = llvm::cast<mlir::StringAttr>(job->axes[0]);
+    target.micro = mlir::StringAttr::get(&getContext(), micro.getValue());
+    if (!job->mesh.indexOf(micro.getValue()))
+      return getOperation().emitError("pipeline: the mesh has no axis '")
+             << micro.getValue() << "', that of the micro-batches";
+    target.stages = job->ranks;
+    target.chunks = virtual_stages;
+    target.micros = job->mesh.sizeOf(micro.getValue()).value_or(1);
+    target.schedule = schedule_mode;
+    if (target.stages < 2)
+      return getOperation().emitError("pipeline: axis '")
+             << target.axis.getValue() << "' has one coordinate; a pipeline has two stages or more";
+    if (target.chunks < 1)
+      return getOperation().emitError("pipeline: virtual_stages is ")
+             << target.chunks << "; a stage has at least one part";
+    if (job->mesh.getAxes().size() &&
+        job->mesh.getAxes()[job->mesh.getAxes().size() - 1] != mlir::Attribute(target.micro))
+      return getOperation().emitError("pipeline: axis '")
+             << micro.getValue() << "' is not the last one of the mesh";
+    return mlir::success();
+  }
+
+  void build(pipeline::Target& target, pipeline::Plan& plan, const pipeline::OncePlan& once) {
+    mlir::Block& body = *target.job.main.getBodyBlock();
+    std::vector<mlir::Operation*> old;
+    for (mlir::Operation& op : body)
+      if (!llvm::isa<pd::DeclOp>(op)) old.push_back(&op);
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(&body);
+    mlir::IRMapping plain;
+    pipeline::buildLoop(target, plan, builder, plain);
+    pipeline::buildOnce(target, plan, once, builder, plain);
+    for (mlir::Operation* op : llvm::reverse(old)) {
+      op->dropAllUses();
+      op->erase();
+    }
+  }
+
+  // The axis of micro-batches has no ranks from here on.
+  void makeTime(pipeline::Target& target) {
+    mlir::Builder builder(&getContext());
+    for (auto comm : llvm::make_early_inc_range(getOperation().getOps<dist::CommOp>())) {
+      if (!comm.overAxis(target.micro.getValue())) continue;
+      llvm::SmallVector<mlir::Attribute> left;
+      for (mlir::Attribute axis : comm.getAxes())
+        if (axis != target.micro) left.push_back(axis);
+      if (left.empty()) comm.erase();
+      else comm.setAxesAttr(builder.getArrayAttr(left));
+    }
+    dist::MeshOp mesh = target.job.mesh;
+    llvm::SmallVector<mlir::Attribute> names(mesh.getAxes().begin(), mesh.getAxes().end());
+    llvm::SmallVector<int64_t> sizes(mesh.getSizes());
+    names.pop_back();
+    sizes.pop_back();
+    mesh.setAxesAttr(builder.getArrayAttr(names));
+    mesh.setSizesAttr(builder.getDenseI64ArrayAttr(sizes));
+    llvm::SmallVector<mlir::Attribute> time(mesh.getTimeAxes().begin(), mesh.getTimeAxes().end());
+    llvm::SmallVector<int64_t> times(mesh.getTimeSizes());
+    time.push_back(target.micro);
+    times.push_back(target.micros);
+    mesh.setTimeAxesAttr(builder.getArrayAttr(time));
+    mesh.setTimeSizesAttr(builder.getDenseI64ArrayAttr(times));
+  }
+
+  // Says of every variable which stages have it.
+  static void locate(const pipeline::Target& target,
+                     const llvm::MapVector<mlir::StringAttr, pipeline::Stages>& variables) {
+    for (auto var : dist::RoleOp(target.job.role).getBody().front().getOps<pd::VarOp>()) {
+      auto at = variables.find(var.getSymNameAttr());
+      dist::SelAttr where = at == variables.end() ? dist::SelAttr() : target.selector(at->second);
+      if (!where) continue;
+      var->setAttr(dist::kAtAttr, where);
+      llvm::SmallVector<dist::AxisRelAttr> axes;
+      if (auto known = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr))
+        axes.append(known.getAxes().begin(), known.getAxes().end());
+      axes.push_back(
+          dist::AxisRelAttr::replicated(target.axis).heldBy(where.lookup(target.axis.getValue())));
+      var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr(), axes));
+    }
+  }
+};
+
+}  // namespace
+}  // namespace dtranspile::passes

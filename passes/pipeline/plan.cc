@@ -1,0 +1,339 @@
+#include "passes/pipeline/plan.h"
+
+#include <set>
+
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/types.h"
+#include "passes/support/relations.h"
+#include "passes/support/step.h"
+
+namespace dtranspile::passes::pipeline {
+
+bool sumsMicroBatches(dist::AllReduceOp op, const Target& target) {
+  dist::CommOp comm = dist::lookupComm(op, op.getCommAttr());
+  return comm && comm.overAxis(target.micro.getValue());
+}
+
+mlir::Value termBehind(mlir::Value value, const Target& target) {
+  dist::MeshOp mesh = target.job.mesh;
+  while (auto sum = value.getDefiningOp<dist::AllReduceOp>()) {
+    dist::CommOp comm = dist::lookupComm(sum, sum.getCommAttr());
+    int64_t others = 1;
+    for (llvm::StringRef axis : comm.getAxes().getAsValueRange<mlir::StringAttr>())
+      if (axis != target.micro.getValue()) others *= mesh.sizeOf(axis).value_or(1);
+    if (others > 1) break;
+    value = sum.getInputs()[llvm::cast<mlir::OpResult>(value).getResultNumber()];
+  }
+  return value;
+}
+
+namespace {
+
+class Planner {
+ public:
+  explicit Planner(const Target& target)
+      : target_(target), body_(*pd::ProgramOp(target.job.main).getBodyBlock()) {}
+
+  mlir::FailureOr<Plan> run() {
+    plan_.target = &target_;
+    plan_.parts = target_.stages * target_.chunks;
+    if (mlir::failed(classify()) || mlir::failed(moveInFront()) || mlir::failed(findSums()) ||
+        mlir::failed(checkSets()) || mlir::failed(checkDirections()) || mlir::failed(checkTasks()))
+      return mlir::failure();
+    addNumbers();
+    return std::move(plan_);
+  }
+
+ private:
+  mlir::LogicalResult classify() {
+    for (mlir::Operation* op : repeatableOps(target_.job.main)) repeatable_.insert(op);
+    for (mlir::Operation& op : body_) {
+      if (repeatable_.contains(&op)) {
+        plan_.repeatable.insert(&op);
+        continue;
+      }
+      if (!pd::OpView::isFrameworkOp(&op)) continue;
+      if (const llvm::StringRef type = pd::OpView(&op).type(); type == "feed" || type == "fetch")
+        return op.emitError()
+               << type
+               << ": feeds and fetches of a pipeline are named when it runs; save the "
+                  "program without these ops";
+      if (runsOnce(&op)) {
+        plan_.once.insert(&op);
+        continue;
+      }
+      auto stage = op.getAttrOfType<mlir::IntegerAttr>(dist::kStageAttr);
+      if (!stage) return op.emitError("has no stage; run assign-stages in front of pipeline");
+      if (stage.getInt() < 0 || stage.getInt() >= plan_.parts)
+        return op.emitError("is in part ")
+               << stage.getInt() << " of the model, and there are " << plan_.parts;
+      plan_.loop[&op] =
+          isBackward(&op) ? plan_.backward(stage.getInt()) : plan_.forward(stage.getInt());
+    }
+    return mlir::success();
+  }
+
+  // What the loop reads and runs once stands in front of it; so do counters of the forward part,
+  // which depend on no feed.
+  mlir::LogicalResult moveInFront() {
+    llvm::DenseSet<mlir::Operation*> fed;
+    for (mlir::Operation& op : body_) {
+      const pd::OpSpec* spec = pd::OpView::isFrameworkOp(&op) ? pd::OpView(&op).spec() : nullptr;
+      const bool own = llvm::isa<pd::InputOp>(op) || llvm::isa<dist::AllReduceOp>(op) ||
+                       (pd::OpView::isFrameworkOp(&op) && (!spec || spec->effects != pd::kPure)) ||
+                       op.getNumRegions();
+      if (own || llvm::any_of(operandsOf(&op), [&](mlir::Value value) {
+            return value.getDefiningOp() && fed.contains(value.getDefiningOp());
+          }))
+        fed.insert(&op);
+    }
+    std::vector<mlir::Operation*> needed;
+    llvm::DenseMap<mlir::StringAttr, std::vector<mlir::Operation*>> setters;
+    for (mlir::Operation& op : body_) {
+      if (plan_.loop.count(&op))
+        for (mlir::Value operand : operandsOf(&op)) {
+          mlir::Operation* maker = operand.getDefiningOp();
+          if (maker && plan_.once.contains(maker)) needed.push_back(maker);
+          if (auto get = llvm::dyn_cast_or_null<pd::GetOp>(maker))
+            for (mlir::Operation* setter : setters[get.getVarAttr().getAttr()])
+              if (setter->isBeforeInBlock(get)) needed.push_back(setter);
+        }
+      auto set = llvm::dyn_cast<pd::SetOp>(op);
+      mlir::Operation* maker = set ? set.getValue().getDefiningOp() : nullptr;
+      if (!maker) continue;
+      if (plan_.once.contains(maker)) setters[set.getVarAttr().getAttr()].push_back(maker);
+      if (plan_.maker(set.getValue()) && !fed.contains(maker)) needed.push_back(maker);
+    }
+    moveBehind(fed);
+    while (!needed.empty()) {
+      mlir::Operation* op = needed.back();
+      needed.pop_back();
+      if (plan_.before.contains(op) || plan_.repeatable.contains(op)) continue;
+      if (fed.contains(op) || op->getNumRegions())
+        return op->emitError(
+            "runs once per step and is read by every micro-batch, but depends on what they "
+            "compute, or has blocks: it cannot stand in front of them");
+      plan_.loop.erase(op);
+      plan_.once.remove(op);
+      plan_.before.insert(op);
+      for (mlir::Value operand : operandsOf(op))
+        if (mlir::Operation* maker = operand.getDefiningOp();
+            maker && (plan_.loop.count(maker) || plan_.once.contains(maker)))
+          needed.push_back(maker);
+    }
+    return checkOrder();
+  }
+
+  // What the update reads of the forward part and no feed is in (a decay of parameters) runs with
+  // the update, unless the loop reads it as well.
+  void moveBehind(const llvm::DenseSet<mlir::Operation*>& fed) {
+    for (mlir::Operation& op : llvm::reverse(body_)) {
+      if (!plan_.loop.count(&op) || fed.contains(&op) || op.getNumRegions()) continue;
+      bool once = false, loop = false;
+      for (mlir::Operation* user : op.getUsers()) {
+        user = inBlock(&body_, user);
+        once |= plan_.once.contains(user);
+        loop |= plan_.loop.count(user) != 0;
+      }
+      if (!once || loop) continue;
+      plan_.loop.erase(&op);
+      plan_.once.insert(&op);
+    }
+  }
+
+  // A variable that is set in front of the loop has its new value in the loop and behind it.
+  mlir::LogicalResult checkOrder() {
+    llvm::DenseMap<mlir::StringAttr, mlir::Operation*> last;
+    for (auto set : body_.getOps<pd::SetOp>())
+      if (plan_.before.contains(set.getValue().getDefiningOp()))
+        last[set.getVarAttr().getAttr()] = set;
+    for (auto get : body_.getOps<pd::GetOp>()) {
+      mlir::Operation* set = last.lookup(get.getVarAttr().getAttr());
+      if (!set || set->isBeforeInBlock(get)) continue;
+      for (mlir::Operation* user : get->getUsers())
+        if (!plan_.before.contains(inBlock(&body_, user)))
+          return user->emitError("reads the value that '")
+                 << get.getVar() << "' has before it is set in front of the micro-batches";
+    }
+    return mlir::success();
+  }
+
+  mlir::LogicalResult addSum(mlir::Value term, double factor, mlir::Operation* reader) {
+    if (plan_.sumOf.contains(term)) return mlir::success();
+    mlir::Operation* maker = plan_.maker(term);
+    if (!maker)
+      return reader->emitError("takes '")
+             << dist::nameOf(term)
+             << "' as a sum over the micro-batches, and it is no value of the forward or backward "
+                "part";
+    if (!isDense(term.getType()))
+      return maker->emitError("gives '")
+             << dist::nameOf(term) << "' of type " << term.getType()
+             << ", which is added up over the micro-batches: gradients of a pipeline are dense "
+                "tensors of known extents; save the program with is_sparse off";
+    plan_.sumOf[term] = plan_.sums.size();
+    plan_.sums.push_back({term, plan_.taskOf(maker), factor, {}});
+    return mlir::success();
+  }
+
+  // A fan-in of gradients from several stages that nothing but its sum over the micro-batches
+  // reads: its terms are added up where they are, and it runs once.
+  bool joinsStages(mlir::Value value) const {
+    mlir::Operation* op = plan_.maker(value);
+    if (!op || pd::OpView(op).type() != "sum" || !isBackward(op) || !value.hasOneUse())
+      return false;
+    std::set<int64_t> stages;
+    bool nested = false;
+    for (mlir::Value operand : op->getOperands()) {
+      mlir::Operation* maker = plan_.maker(operand);
+      if (!maker || !isDense(operand.getType())) return false;
+      nested |= joinsStages(operand);
+      stages.insert(plan_.stageOf(plan_.taskOf(maker)));
+    }
+    return nested || stages.size() > 1;
+  }
+
+  mlir::LogicalResult addTerms(mlir::Value value, mlir::Operation* reader) {
+    if (!joinsStages(value)) return addSum(value, 1, reader);
+    mlir::Operation* op = value.getDefiningOp();
+    for (mlir::Value operand : op->getOperands())
+      if (mlir::failed(addTerms(operand, op))) return mlir::failure();
+    plan_.loop.erase(op);
+    joined_.insert(op);
+    return mlir::success();
+  }
+
+  mlir::LogicalResult findSums() {
+    for (auto sum : body_.getOps<dist::AllReduceOp>())
+      if (sumsMicroBatches(sum, target_))
+        for (mlir::Value input : sum.getInputs())
+          if (mlir::failed(addTerms(input, sum))) return mlir::failure();
+    llvm::SetVector<mlir::Operation*> once;
+    for (mlir::Operation& op : body_)
+      if (plan_.once.contains(&op) || joined_.contains(&op)) once.insert(&op);
+    plan_.once = std::move(once);
+    for (mlir::Operation* op : plan_.once)
+      for (mlir::Value operand : operandsOf(op)) {
+        if (joined_.contains(op) || !plan_.maker(operand)) continue;
+        return op->emitError("reads '")
+               << dist::nameOf(operand)
+               << "', of which every micro-batch has one of its own, and runs once per step: only "
+                  "sums over the micro-batches reach what runs once";
+      }
+    return mlir::success();
+  }
+
+  mlir::LogicalResult checkSets() {
+    for (auto set : body_.getOps<pd::SetOp>()) {
+      mlir::Operation* maker = plan_.maker(set.getValue());
+      if (!maker) continue;
+      if (target_.micros > 1) {
+        const bool statistics = pd::OpView(maker).type() == "batch_norm";
+        return maker->emitError()
+               << pd::OpView(maker).type() << " sets '" << set.getVar()
+               << "' once per micro-batch, and there are " << target_.micros << " of them: "
+               << (statistics ? "running statistics would be those of the micro-batches; "
+                              : "the variable would move so many times a step; ")
+               << "take accumulate_steps 1, or freeze it";
+      }
+      if (mlir::failed(addSum(set.getValue(), 1, set))) return mlir::failure();
+    }
+    return mlir::success();
+  }
+
+  // A task takes values of tasks that a micro-batch has been through.
+  mlir::LogicalResult checkDirections() {
+    for (const auto& [op, task] : plan_.loop)
+      for (mlir::Value operand : operandsOf(op)) {
+        mlir::Operation* maker = operand.getDefiningOp();
+        if (llvm::isa_and_nonnull<dist::AllReduceOp>(maker))
+          return op->emitError("reads '")
+                 << dist::nameOf(operand) << "', which is complete after all micro-batches only";
+        maker = plan_.maker(operand);
+        if (!maker) continue;
+        const TaskId from = plan_.taskOf(maker);
+        if (from > task) {
+          auto error = op->emitError("is in the ")
+                       << (plan_.isBackward(task) ? "backward" : "forward") << " part of "
+                       << plan_.partOf(task) << ", and takes '" << dist::nameOf(operand)
+                       << "' from the " << (plan_.isBackward(from) ? "backward" : "forward")
+                       << " part of " << plan_.partOf(from)
+                       << ", which a micro-batch goes through later: put both on one stage";
+          error.attachNote(maker->getLoc()) << "made here";
+          return error;
+        }
+        if (plan_.stageOf(from) == plan_.stageOf(task)) continue;
+        if (!llvm::isa<mlir::RankedTensorType>(operand.getType()))
+          return op->emitError("takes '")
+                 << dist::nameOf(operand) << "' of type " << operand.getType()
+                 << " from another stage, and only dense tensors travel: control flow, rows and "
+                    "ragged batches stay on one stage";
+      }
+    return mlir::success();
+  }
+
+  mlir::LogicalResult checkTasks() {
+    std::vector<bool> any(static_cast<size_t>(plan_.parts));
+    for (const auto& [op, task] : plan_.loop) {
+      if (!plan_.isBackward(task)) any[static_cast<size_t>(plan_.partOf(task))] = true;
+      mlir::Operation* found = nullptr;
+      for (mlir::Region& region : op->getRegions())
+        region.walk([&](pd::SetOp set) { found = set; });
+      if (found)
+        return found->emitError(
+            "sets a variable in a block that every micro-batch runs: the variable would move "
+            "several times a step");
+    }
+    for (auto [part, there] : llvm::enumerate(any))
+      if (!there)
+        return target_.job.main->emitError("part ")
+               << part << " of the model has no op in the forward part: ask for fewer stages";
+    return mlir::success();
+  }
+
+  // The loss, and what else is one number for every micro-batch.
+  void addNumbers() {
+    const MainQuestion question(target_.job);
+    const verify::Store store = verify::analyse(*question);
+    const int micro = store.axes().indexOf(target_.micro.getValue());
+    for (const auto& [op, task] : plan_.loop) {
+      if (plan_.isBackward(task)) continue;
+      const bool loss = pd::OpView(op).role() & pd::kLoss;
+      for (mlir::Value result : op->getResults()) {
+        auto type = llvm::dyn_cast<mlir::RankedTensorType>(result.getType());
+        if (!type || !isDense(type) || type.getNumElements() != 1 ||
+            !llvm::isa<mlir::FloatType>(type.getElementType()))
+          continue;
+        std::optional<double> factor = factorOf(store.of(result), static_cast<unsigned>(micro));
+        if (!factor && loss) factor = 1.0 / static_cast<double>(target_.micros);
+        if (factor && !plan_.sumOf.contains(result)) (void)addSum(result, *factor, op);
+      }
+    }
+  }
+
+  // What the sum over micro-batches is multiplied by, to be what the program computes of them all.
+  std::optional<double> factorOf(const verify::Relation& relation, unsigned micro) const {
+    const double mean = 1.0 / static_cast<double>(target_.micros);
+    if (!relation.known()) return std::nullopt;
+    const verify::Reading& reading = relation.reading();
+    const verify::State& state = reading.states[micro];
+    if (target_.micros == 1) return 1.0;
+    if (state.isReplicated()) return mean;
+    if (!state.isPartial() || state.reduce != dist::Reduce::Sum || reading.scale.isLost())
+      return std::nullopt;
+    const bool divided =
+        reading.scale.denominator() == 1 && reading.scale.numerator() % target_.micros == 0;
+    return divided ? mean : 1.0;
+  }
+
+  const Target& target_;
+  mlir::Block& body_;
+  Plan plan_;
+  llvm::DenseSet<mlir::Operation*> repeatable_, joined_;
+};
+
+}  // namespace
+
+mlir::FailureOr<Plan> makePlan(const Target& target) { return Planner(target).run(); }
+
+}  // namespace dtranspile::passes::pipeline

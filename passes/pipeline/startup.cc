@@ -1,0 +1,167 @@
+#include "passes/pipeline/startup.h"
+
+#include <map>
+
+#include "dialects/dist/lookup.h"
+#include "passes/support/step.h"
+
+namespace dtranspile::passes::pipeline {
+namespace {
+
+class Startup {
+ public:
+  Startup(Target& target, const llvm::MapVector<mlir::StringAttr, Stages>& variables)
+      : target_(target), variables_(variables), body_(*target.job.startup.getBodyBlock()) {}
+
+  mlir::LogicalResult run() {
+    for (mlir::Operation& op : body_)
+      if (!llvm::isa<pd::DeclOp>(op)) ops_.push_back(&op);
+    for (mlir::Operation* op : llvm::reverse(ops_)) place_[op] = placeOf(op);
+    for (mlir::Operation* op : ops_)
+      if (mlir::failed(check(op))) return mlir::failure();
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(&body_);
+    for (const std::vector<mlir::Operation*>& group : groups()) build(group, builder);
+    shareDraws(builder);
+    for (mlir::Operation* op : llvm::reverse(ops_)) {
+      op->dropAllUses();
+      op->erase();
+    }
+    return mlir::success();
+  }
+
+ private:
+  Stages placeOfVariable(mlir::StringAttr variable) const {
+    auto at = variables_.find(variable);
+    return at == variables_.end() ? target_.all() : at->second;
+  }
+
+  // Where what it gives is used.
+  Stages placeOf(mlir::Operation* op) {
+    if (auto set = llvm::dyn_cast<pd::SetOp>(op))
+      return placeOfVariable(set.getVarAttr().getAttr());
+    Stages place = target_.none();
+    for (mlir::Operation* user : op->getUsers()) place |= place_[inBlock(&body_, user)];
+    return place.any() && op->getNumRegions() == 0 ? place : target_.all();
+  }
+
+  mlir::LogicalResult check(mlir::Operation* op) {
+    mlir::LogicalResult good = mlir::success();
+    op->walk([&](pd::GetOp get) {
+      if (place_[op].test(placeOfVariable(get.getVarAttr().getAttr())))
+        good = get.emitError("start-up reads '")
+               << get.getVar() << "' for a variable of another stage";
+    });
+    op->walk([&](pd::SetOp set) {
+      if (set != op && placeOfVariable(set.getVarAttr().getAttr()) != target_.all())
+        good = set.emitError("start-up sets '")
+               << set.getVar() << "' in a block, and the variable belongs to one stage";
+    });
+    if (llvm::isa<dist::DistDialect>(op->getDialect()))
+      good = op->emitError("start-up communicates already; run pipeline in front of it");
+    return good;
+  }
+
+  // By place, in program order where variables are read.
+  std::vector<std::vector<mlir::Operation*>> groups() {
+    bool reads = false;
+    for (mlir::Operation* op : ops_) op->walk([&](pd::GetOp) { reads = true; });
+    std::vector<std::vector<mlir::Operation*>> groups;
+    const auto add = [&](mlir::Operation* op) {
+      if (groups.empty() || place_[groups.back().front()] != place_[op]) groups.emplace_back();
+      groups.back().push_back(op);
+    };
+    std::vector<mlir::Operation*> order = ops_;
+    // What several stages need is made before what one of them makes of it.
+    if (!reads)
+      llvm::stable_sort(order, [&](mlir::Operation* a, mlir::Operation* b) {
+        const Stages &one = place_[a], &other = place_[b];
+        if (one.count() != other.count()) return one.count() > other.count();
+        return one.find_first() != other.find_first() ? one.find_first() < other.find_first()
+                                                      : one.find_last() < other.find_last();
+      });
+    for (mlir::Operation* op : order) add(op);
+    return groups;
+  }
+
+  void build(llvm::ArrayRef<mlir::Operation*> group, mlir::OpBuilder& builder) {
+    const Stages& place = place_[group.front()];
+    const llvm::SmallPtrSet<mlir::Operation*, 16> own(group.begin(), group.end());
+    if (target_.isAll(place)) {
+      for (mlir::Operation* op : group) builder.clone(*op, values_);
+      return;
+    }
+    const mlir::Location loc = target_.job.startup.getLoc();
+    llvm::SetVector<mlir::Value> inputs, outputs;
+    llvm::SmallVector<mlir::Value> arguments;
+    llvm::SmallVector<mlir::Type> types;
+    for (mlir::Operation* op : group) {
+      for (mlir::Value operand : operandsOf(op))
+        if (!own.contains(operand.getDefiningOp()) &&
+            llvm::isa<dist::AtType>(values_.lookup(operand).getType()) && inputs.insert(operand))
+          arguments.push_back(values_.lookup(operand));
+      for (mlir::Value result : op->getResults())
+        if (llvm::any_of(
+                result.getUsers(),
+                [&](mlir::Operation* user) { return !own.contains(inBlock(&body_, user)); }) &&
+            outputs.insert(result))
+          types.push_back(result.getType());
+    }
+    dist::OnOp on = target_.guard(builder, loc, place, arguments, types);
+    mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(&on.getBody().front());
+    mlir::IRMapping local(values_);
+    for (auto [input, argument] : llvm::zip(inputs, on.getBody().getArguments()))
+      local.map(input, argument);
+    llvm::SmallVector<mlir::Value> yielded;
+    for (mlir::Operation* op : group) inside.clone(*op, local);
+    for (mlir::Value output : outputs) yielded.push_back(local.lookup(output));
+    dist::YieldOp::create(inside, loc, yielded);
+    for (auto [output, result] : llvm::zip(outputs, on.getResults())) values_.map(output, result);
+  }
+
+  // Whether anything that it is computed from is drawn, or otherwise more than a constant.
+  bool isDrawn(mlir::Value value) {
+    mlir::Operation* op = value.getDefiningOp();
+    if (!op || !pd::OpView::isFrameworkOp(op)) return true;
+    const pd::OpSpec* spec = pd::OpView(op).spec();
+    if (!spec || spec->effects != pd::kPure || op->getNumRegions()) return true;
+    return llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return isDrawn(operand); });
+  }
+
+  void shareDraws(mlir::OpBuilder& builder) {
+    const mlir::Location loc = target_.job.startup.getLoc();
+    for (mlir::Operation* op : ops_) {
+      auto set = llvm::dyn_cast<pd::SetOp>(op);
+      if (!set || place_[op].count() < 2 || !isDrawn(set.getValue()) ||
+          !llvm::isa<mlir::RankedTensorType>(set.getValue().getType()))
+        continue;
+      const Stages& place = place_[op];
+      mlir::OpBuilder inside = builder;
+      if (!target_.isAll(place)) {
+        dist::OnOp on = target_.guard(builder, loc, place, {}, {});
+        inside = mlir::OpBuilder::atBlockEnd(&on.getBody().front());
+      }
+      mlir::Value own = pd::GetOp::create(inside, loc, set.getValue().getType(), set.getVarAttr());
+      auto one = dist::BroadcastOp::create(inside, loc, own.getType(), own, target_.among(place),
+                                           target_.selector(target_.only(place.find_first())));
+      pd::SetOp::create(inside, loc, set.getVarAttr(), one.getResult(0));
+      if (!target_.isAll(place)) dist::YieldOp::create(inside, loc, mlir::ValueRange());
+    }
+  }
+
+  Target& target_;
+  const llvm::MapVector<mlir::StringAttr, Stages>& variables_;
+  mlir::Block& body_;
+  std::vector<mlir::Operation*> ops_;  // the program as it was
+  llvm::DenseMap<mlir::Operation*, Stages> place_;
+  mlir::IRMapping values_;
+};
+
+}  // namespace
+
+mlir::LogicalResult placeStartup(Target& target,
+                                 const llvm::MapVector<mlir::StringAttr, Stages>& variables) {
+  if (!target.job.startup) return mlir::success();
+  return Startup(target, variables).run();
+}
+
+}  // namespace dtranspile::passes::pipeline

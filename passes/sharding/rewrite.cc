@@ -1,0 +1,383 @@
+#include "passes/sharding/rewrite.h"
+
+namespace dtranspile::passes {
+namespace {
+
+// Consecutive members that one operation takes: of one element type, up to `most` bytes.
+template <typename T, typename TypeOf>
+size_t runLength(llvm::ArrayRef<T> members, int64_t most, TypeOf typeOf) {
+  const auto element = [&](const T& one) {
+    return llvm::cast<mlir::RankedTensorType>(typeOf(one)).getElementType();
+  };
+  int64_t bytes = 0;
+  size_t count = 0;
+  for (; count < members.size(); ++count) {
+    bytes += bytesOf(typeOf(members[count]));
+    if (count > 0 && (bytes > most || element(members[count]) != element(members[0]))) break;
+  }
+  return count;
+}
+
+mlir::Operation* endOf(mlir::Block& block) {
+  return !block.empty() && llvm::isa<pd::YieldOp>(block.back()) ? &block.back() : nullptr;
+}
+
+void setBefore(mlir::OpBuilder& builder, mlir::Block& block, mlir::Operation* place) {
+  if (place) builder.setInsertionPoint(place);
+  else builder.setInsertionPointToEnd(&block);
+}
+
+}  // namespace
+
+ShardRewriter::ShardRewriter(JobOnAxes& job, const ShardPlan& plan, ShardComms comms,
+                             llvm::StringRef axis, int64_t bytes)
+    : job_(job),
+      plan_(plan),
+      comms_(std::move(comms)),
+      axis_(mlir::Builder(job.main.getContext()).getStrArrayAttr({axis})),
+      bytes_(bytes),
+      symbols_(job.role) {}
+
+void ShardRewriter::run() {
+  std::vector<mlir::Operation*> ops;
+  std::vector<mlir::Block*> blocks = {job_.main.getBodyBlock()};
+  job_.main.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+    ops.push_back(op);
+    if (llvm::isa<pd::SetOp>(op) && !llvm::is_contained(blocks, op->getBlock()))
+      blocks.push_back(op->getBlock());
+  });
+  for (mlir::Operation* op : ops)
+    for (mlir::Value result : op->getResults())
+      if (plan_.pieceOf(result) == Piece::Part &&
+          (pd::OpView::isFrameworkOp(op) || llvm::isa<pd::GetOp>(op)))
+        result.setType(plan_.partType(result.getType()));
+  for (mlir::Operation* op : ops) rewriteOperands(op);
+  gatherParameters();
+  for (const SumToCut& sum : plan_.sums()) cutSum(sum);
+  for (pd::VarOp var : plan_.stored()) declare(var);
+  for (mlir::Block* block : blocks) publish(*block);
+  cutInStartup();
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+// A sum of some of the values of a sum; its results take the place of theirs.
+dist::AllReduceOp ShardRewriter::separate(dist::AllReduceOp op, mlir::Operation* results,
+                                          llvm::ArrayRef<unsigned> members) {
+  const bool started = results != op.getOperation();
+  llvm::SmallVector<mlir::Value> values;
+  for (unsigned member : members) values.push_back(op.getInputs()[member]);
+  const llvm::SmallVector<mlir::Type> types(mlir::ValueRange(values).getTypes());
+  mlir::OpBuilder builder(op);
+  const mlir::TypeRange own = types;
+  const mlir::Type pending = dist::PendingType::get(op.getContext(), types);
+  auto sum =
+      dist::AllReduceOp::create(builder, op.getLoc(), started ? mlir::TypeRange(pending) : own,
+                                op.getReduceAttr(), values, op.getCommAttr());
+  mlir::Operation* done = sum;
+  if (started) {
+    builder.setInsertionPoint(results);
+    done = dist::WaitOp::create(builder, results->getLoc(), own, sum.getResult(0));
+  }
+  for (auto [at, member] : llvm::enumerate(members))
+    results->getResult(member).replaceAllUsesWith(done->getResult(at));
+  return sum;
+}
+
+// all_reduce over all replicas -> reduce_scatter over the axis, and the sum of the part over the
+// others. What is started is started at the same place; the second level where it is waited for.
+void ShardRewriter::cutSum(const SumToCut& sum) {
+  dist::AllReduceOp op = sum.op;
+  const bool started = llvm::isa<dist::PendingType>(op->getResult(0).getType());
+  mlir::Operation* results = started ? *op->getResult(0).user_begin() : op.getOperation();
+  llvm::SmallVector<unsigned> rest;
+  for (unsigned member = 0; member < op.getInputs().size(); ++member)
+    if (!llvm::is_contained(sum.members, member)) rest.push_back(member);
+  if (!rest.empty()) separate(op, results, rest);
+
+  const size_t turn =
+      llvm::find_if(comms_.all,
+                    [&](dist::CommOp comm) { return symbolOf(comm) == op.getCommAttr(); }) -
+      comms_.all.begin();
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<mlir::Type> parts;
+  for (unsigned member : sum.members) {
+    values.push_back(op.getInputs()[member]);
+    parts.push_back(plan_.partType(values.back().getType()));
+  }
+  mlir::OpBuilder builder(op);
+  const mlir::TypeRange own = parts;
+  const mlir::Type pending = dist::PendingType::get(op.getContext(), parts);
+  auto scatter = dist::ReduceScatterOp::create(
+      builder, op.getLoc(), started ? mlir::TypeRange(pending) : own, op.getReduceAttr(), values,
+      symbolOf(comms_.within[turn % comms_.within.size()]), builder.getI64IntegerAttr(dist::kFlat));
+  mlir::Operation* done = scatter;
+  if (started) {
+    builder.setInsertionPoint(results);
+    done = dist::WaitOp::create(builder, results->getLoc(), own, scatter.getResult(0));
+  }
+  if (!comms_.between.empty())
+    done = dist::AllReduceOp::create(builder, results->getLoc(), own, op.getReduceAttr(),
+                                     done->getResults(),
+                                     symbolOf(comms_.between[turn % comms_.between.size()]));
+  for (auto [at, member] : llvm::enumerate(sum.members))
+    results->getResult(member).replaceAllUsesWith(done->getResult(at));
+  if (started) results->erase();
+  op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+mlir::Value ShardRewriter::cut(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value whole) {
+  return dist::SliceOp::create(builder, loc, plan_.partType(whole.getType()), whole,
+                               builder.getI64IntegerAttr(dist::kFlat),
+                               ShardPlan::layoutOf(whole.getType()), axis_);
+}
+
+void ShardRewriter::rewriteOperands(mlir::Operation* op) {
+  mlir::OpBuilder builder(op);
+  for (mlir::OpOperand& operand : op->getOpOperands()) {
+    if (!plan_.isCut(operand)) continue;
+    mlir::Value& part = cuts_[{op->getBlock(), operand.get()}];
+    if (!part) part = cut(builder, op->getLoc(), operand.get());
+    operand.set(part);
+  }
+  sumOperands(op);
+}
+
+// Terms that the op takes as one sum each, together.
+void ShardRewriter::sumOperands(mlir::Operation* op) {
+  llvm::MapVector<mlir::Type, llvm::SmallVector<mlir::Value>> terms;  // by element type
+  for (mlir::OpOperand& operand : op->getOpOperands()) {
+    if (!plan_.isSummed(operand) || summed_.contains({op->getBlock(), operand.get()})) continue;
+    auto& list =
+        terms[llvm::cast<mlir::RankedTensorType>(operand.get().getType()).getElementType()];
+    if (!llvm::is_contained(list, operand.get())) list.push_back(operand.get());
+  }
+  mlir::OpBuilder builder(op);
+  for (auto& [element, values] : terms) {
+    auto sum =
+        dist::AllReduceOp::create(builder, op->getLoc(), mlir::ValueRange(values).getTypes(),
+                                  dist::ReduceAttr::get(builder.getContext(), dist::Reduce::Sum),
+                                  values, symbolOf(comms_.within.front()));
+    for (auto [value, result] : llvm::zip(values, sum.getResults()))
+      summed_[{op->getBlock(), value}] = result;
+  }
+  for (mlir::OpOperand& operand : op->getOpOperands())
+    if (plan_.isSummed(operand)) operand.set(summed_.lookup({op->getBlock(), operand.get()}));
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+pd::VarOp ShardRewriter::variableOf(pd::SetOp set) {
+  return symbols_.lookup<pd::VarOp>(set.getVar());
+}
+
+// What a block sets to parts is put together at its end, by buckets that start as soon as their
+// last member is there; at once where the block reads the variable again, or may set it within
+// control flow. What it sets again before it reads it (a decay before the update) nobody needs.
+void ShardRewriter::publish(mlir::Block& block) {
+  struct Set {
+    pd::SetOp op;
+    bool used = false, needless = false;
+  };
+  std::vector<Set> sets;
+  llvm::DenseMap<mlir::StringAttr, size_t> last;  // the last set of a variable so far
+  for (mlir::Operation& op : block) {
+    op.walk([&](mlir::Operation* inner) {
+      auto get = llvm::dyn_cast<pd::GetOp>(inner);
+      auto set = inner == &op ? pd::SetOp() : llvm::dyn_cast<pd::SetOp>(inner);
+      if (!get && !set) return;
+      const auto found = last.find((get ? get.getVarAttr() : set.getVarAttr()).getAttr());
+      if (found != last.end()) sets[found->second].used = true;
+    });
+    auto set = llvm::dyn_cast<pd::SetOp>(op);
+    if (!set || variableOf(set).getType() == set.getValue().getType()) continue;
+    auto [at, fresh] = last.try_emplace(set.getVarAttr().getAttr(), sets.size());
+    if (!fresh) sets[at->second].needless = !sets[at->second].used;
+    at->second = sets.size();
+    sets.push_back({set});
+  }
+  std::vector<pd::SetOp> later;
+  for (Set& set : sets) {
+    if (set.needless) set.op.erase();
+    else if (set.used) publish(set.op, block, true);
+    else later.push_back(set.op);
+  }
+  const auto typeOf = [&](pd::SetOp set) { return variableOf(set).getType(); };
+  for (llvm::ArrayRef<pd::SetOp> rest = later; !rest.empty();) {
+    const size_t count = runLength(rest, bytes_, typeOf);
+    publish(rest.take_front(count), block, false);
+    rest = rest.drop_front(count);
+  }
+}
+
+void ShardRewriter::publish(llvm::ArrayRef<pd::SetOp> sets, mlir::Block& block, bool atOnce) {
+  llvm::SmallVector<mlir::Value> parts;
+  llvm::SmallVector<mlir::Type> types;
+  llvm::SmallVector<mlir::Location> locations;
+  for (pd::SetOp set : sets) {
+    parts.push_back(set.getValue());
+    locations.push_back(set.getLoc());
+    types.push_back(variableOf(set).getType());
+  }
+  mlir::OpBuilder builder(sets.back());
+  const mlir::Location loc = builder.getFusedLoc(locations);
+  const mlir::Type pending = dist::PendingType::get(builder.getContext(), types);
+  auto gather =
+      dist::AllGatherOp::create(builder, loc, mlir::TypeRange(pending), parts, symbolOf(nextComm()),
+                                builder.getI64IntegerAttr(dist::kFlat), mlir::UnitAttr());
+  if (!atOnce) setBefore(builder, block, endOf(block));
+  auto wait = dist::WaitOp::create(builder, loc, types, gather.getResult(0));
+  for (auto [set, whole] : llvm::zip(sets, wait.getResults())) {
+    pd::SetOp one = set;
+    one->getOpOperand(0).set(whole);
+    if (!atOnce) one->moveBefore(&block, builder.getInsertionPoint());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Stage 3
+//===----------------------------------------------------------------------===//
+
+// A parameter is needed in the forward part, and again in the backward part: in between nobody has
+// it whole.
+ShardRewriter::Needs ShardRewriter::collectNeeds() {
+  Needs needs;
+  llvm::DenseMap<mlir::StringAttr, llvm::SmallVector<pd::GetOp>> gets;
+  for (auto get : job_.main.getBodyBlock()->getOps<pd::GetOp>())
+    gets[get.getVarAttr().getAttr()].push_back(get);
+  for (pd::VarOp var : plan_.stored()) {
+    Need phases[2] = {{var, {}}, {var, {}}};
+    for (pd::GetOp get : gets.lookup(var.getSymNameAttr()))
+      for (mlir::OpOperand& use : get.getValue().getUses()) {
+        if (!plan_.isGathered(use)) continue;
+        mlir::Operation* user = use.getOwner();
+        const bool backward =
+            pd::OpView::isFrameworkOp(user) && (pd::OpView(user).role() & pd::kBackward);
+        Need& need = phases[backward];
+        need.uses.push_back(&use);
+        if (!need.first || user->isBeforeInBlock(need.first)) need.first = user;
+      }
+    phases[1].backward = true;
+    for (Need& need : phases) {
+      need.number = needs.size();
+      if (need.first) needs.push_back(std::move(need));
+    }
+  }
+  llvm::sort(needs, [](const Need& a, const Need& b) {
+    return a.first == b.first ? a.number < b.number : a.first->isBeforeInBlock(b.first);
+  });
+  return needs;
+}
+
+// Segments in the order of their first use. One is under way while the one before it is computed
+// with.
+void ShardRewriter::gatherParameters() {
+  Needs needs = collectNeeds();
+  std::vector<llvm::MutableArrayRef<Need>> segments;
+  for (llvm::MutableArrayRef<Need> rest = needs; !rest.empty();) {
+    int64_t bytes = 0;
+    size_t count = 0;
+    for (; count < rest.size(); ++count) {
+      bytes += bytesOf(rest[count].var.getType());
+      const bool turns = count > 0 && rest[count].backward != rest[0].backward;
+      if (turns || (count > 0 && bytes > bytes_)) break;
+    }
+    segments.push_back(rest.take_front(count));
+    rest = rest.drop_front(count);
+  }
+  Started next;
+  for (auto [number, segment] : llvm::enumerate(segments)) {
+    mlir::Operation* place = segment.front().first;
+    const Started current = number == 0 ? startGather(segment, place) : std::move(next);
+    waitFor(current, place);
+    if (number + 1 < segments.size()) next = startGather(segments[number + 1], place);
+  }
+  for (auto get : llvm::make_early_inc_range(job_.main.getBodyBlock()->getOps<pd::GetOp>()))
+    if (get.getValue().use_empty() && plan_.pieceOf(get.getValue()) == Piece::Part) get.erase();
+}
+
+ShardRewriter::Started ShardRewriter::startGather(llvm::MutableArrayRef<Need> segment,
+                                                  mlir::Operation* before) {
+  mlir::OpBuilder builder(before);
+  llvm::MapVector<mlir::Type, std::vector<Need*>> byElement;
+  for (Need& need : segment)
+    byElement[llvm::cast<mlir::RankedTensorType>(need.var.getType()).getElementType()].push_back(
+        &need);
+  Started started;
+  for (auto& [element, members] : byElement) {
+    llvm::SmallVector<mlir::Value> parts;
+    llvm::SmallVector<mlir::Type> types;
+    for (Need* need : members) {
+      types.push_back(need->var.getType());
+      parts.push_back(pd::GetOp::create(builder, before->getLoc(), plan_.partType(types.back()),
+                                        mlir::FlatSymbolRefAttr::get(need->var.getSymNameAttr())));
+    }
+    const mlir::Type pending = dist::PendingType::get(builder.getContext(), types);
+    started.pending.push_back(
+        dist::AllGatherOp::create(builder, before->getLoc(), mlir::TypeRange(pending), parts,
+                                  symbolOf(nextComm()), builder.getI64IntegerAttr(dist::kFlat),
+                                  mlir::UnitAttr())
+            .getResult(0));
+    started.needs.push_back(members);
+  }
+  return started;
+}
+
+void ShardRewriter::waitFor(const Started& started, mlir::Operation* before) {
+  mlir::OpBuilder builder(before);
+  for (auto [pending, needs] : llvm::zip(started.pending, started.needs)) {
+    auto wait =
+        dist::WaitOp::create(builder, before->getLoc(),
+                             llvm::cast<dist::PendingType>(pending.getType()).getTypes(), pending);
+    for (auto [need, whole] : llvm::zip(needs, wait.getResults()))
+      for (mlir::OpOperand* use : need->uses) use->set(whole);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Variables
+//===----------------------------------------------------------------------===//
+
+void ShardRewriter::declare(pd::VarOp var) {
+  const auto state = dist::AxisRelAttr::split(llvm::cast<mlir::StringAttr>(axis_[0]), dist::kFlat,
+                                              ShardPlan::layoutOf(var.getType()));
+  var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr(), state));
+  var.setTypeAttr(mlir::TypeAttr::get(plan_.partType(var.getType())));
+}
+
+// Start-up makes the whole and keeps a part: what it sets before its last set, and reads in
+// between, is a value of the program only.
+void ShardRewriter::cutInStartup() {
+  llvm::DenseMap<mlir::StringAttr, mlir::Value> now;
+  llvm::DenseMap<mlir::StringAttr, pd::SetOp> last;
+  for (pd::VarOp var : plan_.stored()) now[var.getSymNameAttr()] = {};
+  if (now.empty()) return;
+  for (mlir::Operation& op : llvm::make_early_inc_range(*job_.startup.getBodyBlock())) {
+    if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
+      const mlir::StringAttr name = set.getVarAttr().getAttr();
+      if (!now.contains(name)) continue;
+      now[name] = set.getValue();
+      if (pd::SetOp before = last.lookup(name)) before.erase();
+      last[name] = set;
+    } else if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
+      if (!now.contains(get.getVarAttr().getAttr())) continue;
+      get.getValue().replaceAllUsesWith(now[get.getVarAttr().getAttr()]);
+      get.erase();
+    }
+  }
+  for (pd::VarOp var : plan_.stored()) {
+    pd::SetOp set = last.lookup(var.getSymNameAttr());
+    mlir::OpBuilder builder(set);
+    set->getOpOperand(0).set(cut(builder, set.getLoc(), set.getValue()));
+  }
+}
+
+}  // namespace dtranspile::passes

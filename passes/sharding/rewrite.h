@@ -1,0 +1,64 @@
+// Rewrites a job by a ShardPlan. Used by sharding.
+#pragma once
+
+#include "passes/sharding/plan.h"
+
+namespace dtranspile::passes {
+
+// Communicators, by turns: entry i belongs to the i-th one that carries gradients.
+struct ShardComms {
+  std::vector<dist::CommOp> all;      // over all replicas
+  std::vector<dist::CommOp> within;   // over the axis that values are cut over
+  std::vector<dist::CommOp> between;  // over the other axes; none where there are no others
+};
+
+class ShardRewriter {
+ public:
+  // `bytes`: most bytes of parameters that one operation puts together.
+  ShardRewriter(JobOnAxes& job, const ShardPlan& plan, ShardComms comms, llvm::StringRef axis,
+                int64_t bytes);
+  void run();
+
+ private:
+  // What one operation of a segment puts together: a parameter, for the ops of one phase.
+  struct Need {
+    pd::VarOp var;
+    std::vector<mlir::OpOperand*> uses;
+    mlir::Operation* first = nullptr;
+    bool backward = false;
+    size_t number = 0;  // in the order of the role
+  };
+  using Needs = std::vector<Need>;
+
+  void cutSum(const SumToCut& sum);
+  dist::AllReduceOp separate(dist::AllReduceOp op, mlir::Operation* results,
+                             llvm::ArrayRef<unsigned> members);
+  void rewriteOperands(mlir::Operation* op);
+  mlir::Value cut(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value whole);
+  void sumOperands(mlir::Operation* op);
+  pd::VarOp variableOf(pd::SetOp set);
+  void publish(mlir::Block& block);
+  void publish(llvm::ArrayRef<pd::SetOp> sets, mlir::Block& block, bool atOnce);
+  Needs collectNeeds();
+  void gatherParameters();
+  struct Started {
+    std::vector<mlir::Value> pending;
+    std::vector<std::vector<Need*>> needs;  // by operation
+  };
+  Started startGather(llvm::MutableArrayRef<Need> segment, mlir::Operation* before);
+  static void waitFor(const Started& started, mlir::Operation* before);
+  void declare(pd::VarOp var);
+  void cutInStartup();
+  dist::CommOp nextComm() { return comms_.within[turn_++ % comms_.within.size()]; }
+
+  JobOnAxes& job_;
+  const ShardPlan& plan_;
+  ShardComms comms_;
+  mlir::ArrayAttr axis_;
+  int64_t bytes_;
+  const mlir::SymbolTable symbols_;
+  size_t turn_ = 0;
+  llvm::DenseMap<std::pair<mlir::Block*, mlir::Value>, mlir::Value> cuts_, summed_;
+};
+
+}  // namespace dtranspile::passes

@@ -1,0 +1,73 @@
+#include "passes/support/step.h"
+
+#include "llvm/ADT/StringSet.h"
+
+namespace dtranspile::passes {
+
+bool runsOnce(mlir::Operation* op) {
+  if (!pd::OpView::isFrameworkOp(op)) return false;
+  const int role = pd::OpView(op).role();
+  return (role & pd::kOptimize) || role == pd::kLrSched;
+}
+
+bool isBackward(mlir::Operation* op) {
+  return pd::OpView::isFrameworkOp(op) && (pd::OpView(op).role() & pd::kBackward);
+}
+
+llvm::StringRef deviceOf(mlir::Operation* op) {
+  if (!pd::OpView::isFrameworkOp(op)) return "";
+  auto device = llvm::dyn_cast_or_null<mlir::StringAttr>(pd::OpView(op).attr("op_device"));
+  return device ? device.getValue() : "";
+}
+
+int64_t devicesOf(pd::ProgramOp main) {
+  llvm::StringSet<> devices;
+  for (mlir::Operation& op : *main.getBodyBlock())
+    if (!runsOnce(&op))
+      if (llvm::StringRef device = deviceOf(&op); device.starts_with("gpu:") && device != "gpu:all")
+        devices.insert(device);
+  return static_cast<int64_t>(devices.size());
+}
+
+llvm::SmallVector<mlir::Value> operandsOf(mlir::Operation* op) {
+  llvm::SmallVector<mlir::Value> values;
+  op->walk([&](mlir::Operation* inner) {
+    for (mlir::Value operand : inner->getOperands())
+      if (operand && !op->isAncestor(operand.getParentBlock()->getParentOp()))
+        values.push_back(operand);
+  });
+  return values;
+}
+
+llvm::DenseSet<mlir::Operation*> repeatableOps(pd::ProgramOp main) {
+  llvm::DenseSet<mlir::Operation*> repeatable;
+  for (mlir::Operation& op : *main.getBodyBlock()) {
+    if (!pd::OpView::isFrameworkOp(&op) || op.getNumRegions() || runsOnce(&op)) continue;
+    const pd::OpView view(&op);
+    if (!view.spec() || view.spec()->effects != pd::kPure || view.type() == "feed") continue;
+    const bool constant = isBackward(&op);
+    if (llvm::all_of(op.getOperands(), [&](mlir::Value value) {
+          mlir::Operation* maker = value.getDefiningOp();
+          if (!maker) return false;
+          if (llvm::isa<pd::InputOp, pd::UndefOp>(maker)) return !constant;
+          return repeatable.contains(maker);
+        }))
+      repeatable.insert(&op);
+  }
+  return repeatable;
+}
+
+llvm::DenseSet<mlir::Operation*> opsOfTheBatch(pd::ProgramOp main) {
+  llvm::DenseSet<mlir::Operation*> ops;
+  for (mlir::Operation& op : *main.getBodyBlock()) {
+    const pd::OpSpec* spec = pd::OpView::isFrameworkOp(&op) ? pd::OpView(&op).spec() : nullptr;
+    const bool own = llvm::isa<pd::InputOp>(op) || (spec && (spec->effects & pd::kRandom));
+    if (own || llvm::any_of(operandsOf(&op), [&](mlir::Value value) {
+          return value.getDefiningOp() && ops.contains(value.getDefiningOp());
+        }))
+      ops.insert(&op);
+  }
+  return ops;
+}
+
+}  // namespace dtranspile::passes

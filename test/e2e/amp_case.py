@@ -1,0 +1,138 @@
+"""Mixed precision through the command line: a job that transpile --amp makes, held against the same program in float32, and steps that overflow.
+
+    amp_case.py TOOL_FOLDER CORPUS train CASE RANKS BOUND [TRANSPILE FLAG...]
+    amp_case.py TOOL_FOLDER CORPUS overflow CASE RANKS [TRANSPILE FLAG...]
+
+train: on each number of RANKS (a comma-separated list) losses differ from those of the native float32 run on one device by at most BOUND of them, and
+do differ; where flags change the update rule the float32 job has them too. Two runs of a job give the same bits.
+overflow: a scale that makes infinities of all gradients. The step leaves every variable of the program as it was, to the bit, and halves the scale;
+the steps after the scale has become small enough train.
+"""
+
+import json
+import os
+import sys
+import tempfile
+
+from train_case import call, check_verified, fail, read_record, scalar
+
+BAD_STEPS = 3
+HUGE = 3.0e38
+
+
+class Case:
+    def __init__(self, tools, corpus, case, work):
+        self.tool, self.work = os.path.join(tools, "dtranspile"), work
+        self.folder = os.path.join(corpus, case)
+        with open(os.path.join(self.folder, "case.json")) as f:
+            self.description = json.load(f)
+        self.loss = self.description["loss"]
+        self.steps = self.description["steps"]
+        self.program = [os.path.join(self.folder, "main.pdmodel")]
+        self.program += ["--startup", os.path.join(self.folder, "startup.pdmodel")]
+
+    def transpile(self, name, ranks, *flags):
+        job = os.path.join(self.work, name)
+        call(self.tool, "transpile", *self.program, "-o", job, "--trainers", str(ranks), *flags)
+        return job
+
+    def run(self, job, name, steps):
+        """Losses, and the folder of the variables after the last step."""
+        saved, report = (os.path.join(self.work, name + end) for end in (".saved", ".json"))
+        data = ["--feeds", os.path.join(self.folder, "feeds")]
+        data += ["--init", os.path.join(self.folder, "init"), "--steps", str(steps)]
+        if self.description.get("lr_var"):
+            rates = ",".join(map(str, self.description["lr_per_step"]))
+            data += ["--per-step", self.description["lr_var"] + "=" + rates]
+        cache = os.path.join(self.work, "cache")
+        call(self.tool, "run", job, *data, "--save", saved, "--report", report, "--cache", cache)
+        with open(report) as f:
+            found = json.load(f)
+        if not found["ok"]:
+            fail("%s: %s" % (name, found))
+        return [scalar(value) for value in found["fetch"][self.loss]], saved
+
+
+def without_amp(flags):
+    """Flags of the update rule and of communication."""
+    kept, names = [], ("--lars", "--lamb", "--gradient", "--recompute", "--use-hier", "--hier", "--sync")
+    for i, flag in enumerate(flags):
+        if flag.startswith(names):
+            kept.append(flag)
+            if i + 1 < len(flags) and not flags[i + 1].startswith("--"):
+                kept.append(flags[i + 1])
+    return kept
+
+
+def train(case, ranks, bound, flags):
+    for count in map(int, ranks.split(",")):
+        what = "%d ranks" % count
+        plain = case.transpile("plain%d" % count, count, *without_amp(flags))
+        expected, _ = case.run(plain, "plain%d" % count, case.steps)
+        job = case.transpile("job%d" % count, count, "--amp", *flags)
+        check_verified(case.tool, job)
+        found, saved = case.run(job, "run%d" % count, case.steps)
+        again, saved_again = case.run(job, "again%d" % count, case.steps)
+        worst = max(abs(a - b) / max(abs(b), 1e-3) for a, b in zip(found, expected))
+        if not 0 < worst <= float(bound):
+            fail("%s: losses %s, in float32 %s: %.2e apart" % (what, found, expected, worst))
+        if found != again:
+            fail("%s: losses %s, in a second run %s" % (what, found, again))
+        for name in sorted(os.listdir(saved)):
+            if content(saved, name) != content(saved_again, name):
+                fail("%s: %s differs in a second run" % (what, name))
+        print("%s: losses differ by at most %.2e of %s" % (what, worst, bound))
+
+
+def content(folder, name):
+    with open(os.path.join(folder, name), "rb") as f:
+        return f.read()
+
+
+def scale_of(folder):
+    return read_record(os.path.join(folder, "loss_scaling_0"))[0]
+
+
+def overflow(case, ranks, flags):
+    scaling = ["--init-loss-scaling", repr(HUGE), "--decr-every-n-nan-or-inf", "1"]
+    for count in map(int, ranks.split(",")):
+        what = "%d ranks" % count
+        job = case.transpile(
+            "job%d" % count, count, "--amp", *scaling, "--decr-ratio", "0.5", *flags
+        )
+        check_verified(case.tool, job)
+        rate = case.description.get("lr_var")
+        for steps in (1, BAD_STEPS):
+            losses, saved = case.run(job, "bad%d_%d" % (count, steps), steps)
+            own = [n for n in case.description["persistables"] if n != rate]
+            for name in own:
+                if content(saved, name) != content(os.path.join(case.folder, "init"), name):
+                    fail("%s: %d steps that overflow change %s" % (what, steps, name))
+            expected = HUGE * 0.5**steps
+            if abs(scale_of(saved) / expected - 1) > 1e-6:
+                fail("%s: after %d steps the scale is %g" % (what, steps, scale_of(saved)))
+        print("%s: %d variables stay, the scale is %g" % (what, len(own), scale_of(saved)))
+        recover(case, count, flags)
+
+
+def recover(case, count, flags):
+    """From one overflow on: the second step is as the first of a job that begins with the smaller scale."""
+    scaling = ["--decr-every-n-nan-or-inf", "1", "--decr-ratio", "1e-36", "--init-loss-scaling"]
+    job = case.transpile("from%d" % count, count, "--amp", *scaling, repr(HUGE), *flags)
+    _, saved = case.run(job, "from%d" % count, 2)
+    parameter = case.description["params"][0]
+    if content(saved, parameter) == content(os.path.join(case.folder, "init"), parameter):
+        fail("%d ranks: %s does not move after the scale has become %g" % (count, parameter, scale_of(saved)))
+
+
+def main(tools, corpus, way, name, ranks, *rest):
+    with tempfile.TemporaryDirectory() as work:
+        case = Case(tools, corpus, name, work)
+        if way == "train":
+            train(case, ranks, rest[0], rest[1:])
+        else:
+            overflow(case, ranks, rest)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

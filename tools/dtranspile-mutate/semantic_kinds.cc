@@ -1,0 +1,252 @@
+// Bugs of passes that change the program itself (lamb, merged steps, …): the role and @reference are
+// wrong alike, so that only the proof of @reference from @source can see it. Of jobs without a
+// @reference of their own nothing is changed here.
+#include "compiler/analysis/program_info.h"
+#include "dialects/pd/declarations.h"
+#include "dialects/pd/types.h"
+#include "tools/dtranspile-mutate/edits.h"
+
+namespace dtranspile::mutate {
+namespace {
+
+// An op of the role beside the op of the reference that it stands for.
+struct Pair {
+  mlir::Operation *own, *theirs;
+};
+
+class Pairs {
+ public:
+  explicit Pairs(JobView& view) {
+    mlir::ModuleOp reference = nestedModule(view.job, "reference");
+    pd::ProgramOp program = reference && view.program
+                                ? findProgram(reference, view.program.getSymName())
+                                : pd::ProgramOp();
+    if (!program) return;
+    std::vector<mlir::Operation*> ops;
+    program.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+      if (pd::OpView::isFrameworkOp(op)) ops.push_back(op);
+    });
+    for (mlir::Operation* own : view.framework)
+      if (auto number = sourceOf(own); number && *number < static_cast<int64_t>(ops.size()) &&
+                                       ops[*number]->getName() == own->getName())
+        list.push_back({own, ops[*number]});
+    for (pd::SetOp set : setsOf(view.program))
+      if (pd::SetOp other = setLike(set, program)) sets.emplace_back(set, other);
+  }
+
+  std::vector<Pair> list;
+  std::vector<std::pair<pd::SetOp, pd::SetOp>> sets;
+
+ private:
+  static std::vector<pd::SetOp> setsOf(pd::ProgramOp program) {
+    std::vector<pd::SetOp> all;
+    program.walk([&](pd::SetOp set) { all.push_back(set); });
+    return all;
+  }
+
+  // The n-th set of a variable stands for the n-th one.
+  pd::SetOp setLike(pd::SetOp set, pd::ProgramOp program) {
+    int number = counted_[set.getVar()]++;
+    for (pd::SetOp other : setsOf(program))
+      if (other.getVar() == set.getVar() && number-- == 0) return other;
+    return {};
+  }
+  llvm::StringMap<int> counted_;
+};
+
+// Two operands of one type change places.
+void operandsSwapped(JobView& view, Edits& edits) {
+  for (const Pair& pair : Pairs(view).list)
+    for (unsigned i = 0; i < pair.theirs->getNumOperands(); ++i)
+      for (unsigned j = i + 1; j < pair.theirs->getNumOperands(); ++j) {
+        mlir::Value a = pair.theirs->getOperand(i), b = pair.theirs->getOperand(j);
+        if (a == b || a.getType() != b.getType()) continue;
+        edits.add(pair.own, quoted(a) + " and " + quoted(b) + " change places, in @reference too",
+                  [=]() {
+                    for (mlir::Operation* op : {pair.own, pair.theirs}) {
+                      mlir::Value first = op->getOperand(i);
+                      op->setOperand(i, op->getOperand(j));
+                      op->setOperand(j, first);
+                    }
+                  });
+      }
+}
+
+// An operand is another earlier value of its type.
+void operandReplaced(JobView& view, Edits& edits) {
+  const Pairs pairs(view);
+  for (size_t at = 0; at < pairs.list.size(); ++at)
+    for (unsigned i = 0; i < pairs.list[at].theirs->getNumOperands(); ++i) {
+      const Pair& pair = pairs.list[at];
+      mlir::Value now = pair.theirs->getOperand(i);
+      for (size_t before = at; before-- > 0;) {
+        const Pair& maker = pairs.list[before];
+        if (maker.theirs->getBlock() != pair.theirs->getBlock() ||
+            maker.own->getBlock() != pair.own->getBlock())
+          continue;
+        mlir::Value other;
+        for (mlir::Value result : maker.theirs->getResults())
+          if (result.getType() == now.getType() && result != now) other = result;
+        if (!other) continue;
+        const unsigned result = llvm::cast<mlir::OpResult>(other).getResultNumber();
+        edits.add(pair.own, "takes " + quoted(other) + " in place of " + quoted(now) +
+                                ", in @reference too",
+                  [=]() {
+                    pair.own->setOperand(i, maker.own->getResult(result));
+                    pair.theirs->setOperand(i, other);
+                  });
+        break;
+      }
+    }
+}
+
+// What an op gives is what it was given: a mean that is not taken, a cast that is not made.
+void opBypassed(JobView& view, Edits& edits) {
+  for (const Pair& pair : Pairs(view).list)
+    for (unsigned result = 0; result < pair.theirs->getNumResults(); ++result)
+      for (unsigned i = 0; i < pair.theirs->getNumOperands(); ++i) {
+        mlir::Value given = pair.theirs->getOperand(i), made = pair.theirs->getResult(result);
+        if (given.getType() != made.getType() || made.use_empty() ||
+            llvm::isa<pd::TapeType>(made.getType()))
+          continue;
+        edits.add(pair.own, "its readers take " + quoted(given) + ", in @reference too", [=]() {
+          for (mlir::Operation* op : {pair.own, pair.theirs})
+            op->getResult(result).replaceAllUsesWith(op->getOperand(i));
+        });
+        break;
+      }
+}
+
+void setDropped(JobView& view, Edits& edits) {
+  for (auto [own, theirs] : Pairs(view).sets)
+    edits.add(own, "`" + own.getVar().str() + "` is not set, in @reference neither",
+              [own = own, theirs = theirs]() mutable {
+                own.erase();
+                theirs.erase();
+              });
+}
+
+// A variable keeps what it had.
+void setToOld(JobView& view, Edits& edits) {
+  for (auto [own, theirs] : Pairs(view).sets)
+    edits.add(own, "`" + own.getVar().str() + "` is set to what it was, in @reference too",
+              [own = own, theirs = theirs]() mutable {
+                for (pd::SetOp set : {own, theirs}) {
+                  mlir::OpBuilder builder(set);
+                  set.getValueMutable().assign(pd::GetOp::create(
+                      builder, set.getLoc(), set.getValue().getType(), set.getVarAttr()));
+                }
+              });
+}
+
+// Two variables of one type are set to what the other one should be.
+void setsSwapped(JobView& view, Edits& edits) {
+  const Pairs pairs(view);
+  for (size_t i = 0; i < pairs.sets.size(); ++i)
+    for (size_t j = i + 1; j < pairs.sets.size(); ++j) {
+      auto [a, refA] = pairs.sets[i];
+      auto [b, refB] = pairs.sets[j];
+      if (a.getVar() == b.getVar() || a.getValue().getType() != b.getValue().getType() ||
+          refA->getBlock() != refB->getBlock())
+        continue;
+      edits.add(a, "`" + a.getVar().str() + "` and `" + b.getVar().str() +
+                       "` are set to each other's, in @reference too",
+                [a = a, b = b, refA = refA, refB = refB]() mutable {
+                  for (auto [x, y] : {std::pair(a, b), std::pair(refA, refB)}) {
+                    mlir::FlatSymbolRefAttr name = x.getVarAttr();
+                    x.setVarAttr(y.getVarAttr());
+                    y.setVarAttr(name);
+                  }
+                });
+      break;
+    }
+}
+
+// A condition that always holds, or never: of its own branches.
+void conditionReplaced(JobView& view, Edits& edits) {
+  for (const Pair& pair : Pairs(view).list) {
+    if (pd::OpView(pair.theirs).type() != "conditional_block") continue;
+    edits.add(pair.own, "runs in the other steps, in @reference too", [=]() {
+      for (mlir::Operation* op : {pair.own, pair.theirs}) {
+        mlir::OpBuilder builder(op);
+        mlir::Value condition = op->getOperand(0);
+        pd::Declarations declarations;
+        const std::string name = declarations.freshName(op->getBlock(), "otherwise");
+        op->setOperand(0, declarations
+                              .create(builder, op->getLoc(), "logical_not", {{"X", {condition}}},
+                                      {{"Out", {{name, condition.getType()}}}}, {}, pd::kOptimize)
+                              .output("Out"));
+      }
+    });
+  }
+}
+
+// What a job says of the passes that made its reference.
+void changeDropped(JobView& view, Edits& edits) {
+  auto changes = view.job->getAttrOfType<mlir::ArrayAttr>(dist::kChangesAttr);
+  if (!changes) return;
+  for (size_t i = 0; i < changes.size(); ++i)
+    edits.add(view.program, "a change is not declared", [=, job = view.job]() mutable {
+      llvm::SmallVector<mlir::Attribute> kept(changes.begin(), changes.end());
+      kept.erase(kept.begin() + static_cast<ptrdiff_t>(i));
+      job->setAttr(dist::kChangesAttr, mlir::ArrayAttr::get(changes.getContext(), kept));
+    });
+}
+
+void changeOption(JobView& view, Edits& edits) {
+  auto changes = view.job->getAttrOfType<mlir::ArrayAttr>(dist::kChangesAttr);
+  if (!changes) return;
+  for (size_t i = 0; i < changes.size(); ++i)
+    for (mlir::NamedAttribute option : llvm::cast<mlir::DictionaryAttr>(changes[i])) {
+      mlir::Attribute now = option.getName() == "pass" ? mlir::Attribute()
+                                                       : perturbed(option.getValue());
+      if (!now) continue;
+      edits.add(view.program, "declares another `" + option.getName().str() + "`",
+                [=, job = view.job]() mutable {
+                  llvm::SmallVector<mlir::Attribute> all(changes.begin(), changes.end());
+                  mlir::NamedAttrList list(llvm::cast<mlir::DictionaryAttr>(all[i]));
+                  list.set(option.getName(), now);
+                  all[i] = list.getDictionary(changes.getContext());
+                  job->setAttr(dist::kChangesAttr, mlir::ArrayAttr::get(changes.getContext(), all));
+                });
+    }
+}
+
+}  // namespace
+
+std::vector<Kind> semanticKinds() {
+  const char* semantic = "semantic";
+  return {
+      {semantic, "operands-swapped-alike", "two operands change places, in @reference too",
+       Place::Main, operandsSwapped},
+      {semantic, "operand-replaced-alike", "an op takes another value, in @reference too",
+       Place::Main, operandReplaced},
+      {semantic, "op-bypassed-alike", "an op is left out, in @reference too", Place::Main,
+       opBypassed},
+      {semantic, "set-dropped-alike", "a variable is not set, in @reference neither", Place::Main,
+       setDropped},
+      {semantic, "set-to-old-alike", "a variable is set to what it was, in @reference too",
+       Place::Main, setToOld},
+      {semantic, "sets-swapped-alike", "two variables change places, in @reference too",
+       Place::Main, setsSwapped},
+      {semantic, "condition-alike", "a branch is taken in other steps, in @reference too",
+       Place::Main, conditionReplaced},
+      {semantic, "body-operands-swapped-alike",
+       "two operands change places in a block, in @reference too", Place::Bodies, operandsSwapped},
+      {semantic, "body-operand-replaced-alike",
+       "an op of a block takes another value, in @reference too", Place::Bodies, operandReplaced},
+      {semantic, "body-op-bypassed-alike", "an op of a block is left out, in @reference too",
+       Place::Bodies, opBypassed},
+      {semantic, "startup-op-alike", "an initialiser takes another value, in @reference too",
+       Place::Startup, operandReplaced},
+      {semantic, "startup-set-dropped-alike",
+       "a variable has no initial value, in @reference neither", Place::Startup, setDropped},
+      {semantic, "startup-sets-swapped-alike",
+       "two variables change initial values, in @reference too", Place::Startup, setsSwapped},
+      {semantic, "change-dropped", "a declared change is not declared", Place::Main, changeDropped},
+      {semantic, "change-option", "a declared change has another option", Place::Main,
+       changeOption},
+  };
+}
+
+}  // namespace dtranspile::mutate

@@ -112,8 +112,6 @@ def : Composes<Sharding, [Lars, Lamb], "sharding_rules",
                "what takes norms of whole parameters is updated whole on every rank">;
 def : Composes<Sharding, [GradientMerge], "sharding_merge">;
 def : Composes<Sharding, [SyncBatchNorm], "sharding_sync_batch_norm">;
-def : Composes<Recompute, [Sharding], "sharding_recompute">;
-def : Later<Sharding, [Fp16AllReduce], "parts that travel in half precision have no test yet">;
 def : Later<Sharding, [Hierarchical],
             "parts would be summed level by level; ranks beside sharding_degree sum parts already">;
 def : Composes<Hierarchical, [SyncBatchNorm], "train_hierarchical_sync_batch_norm">;

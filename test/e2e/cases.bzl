@@ -50,6 +50,7 @@ SHARDING = {
     "sharding_cosine_adam_mlp": ["fluid18/cosine_adam_mlp", "4", "2@3"],
     "sharding_clip": ["static26/mlp_stages", "2", "4/2@3", "--min-shard", "100", "--segment-broadcast-MB", "0"],
     "sharding_bert_tiny": ["fluid18/bert_tiny", "'!2'"],
+    "sharding_recompute": ["static26/gpt_tiny_recompute", "2@3"],
     "sharding_rules": ["fluid18/lars_mlp", "2"],
     "sharding_sync_batch_norm": ["static26/resnet_thin", "2", "--sync-batch-norm"],
 }

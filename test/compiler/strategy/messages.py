@@ -238,6 +238,13 @@ CHECKS = [
         ],
     ),
     (
+        "parts as files ask for them, in older spellings too",
+        "sharding: true sharding_configs { sharding_group_size: 2 fuse_broadcast_MB: 16 stage: 3 hybrid_dp: true }",
+        ["--trainers", "4"],
+        0,
+        [],
+    ),
+    (
         "parts of a number of ranks that does not divide theirs",
         "sharding: true sharding_configs { sharding_degree: 4 }",
         ["--trainers", "6"],

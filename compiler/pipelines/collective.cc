@@ -22,11 +22,17 @@ struct Axis {
 bool isServed(const Strategy& s) { return s.mode == "pserver"; }
 bool isReplicated(const Strategy& s) { return !isServed(s); }
 
+// What form-job counts: the devices of the program, so many of them on a stage.
+std::string annotatedStages(const Strategy& s) {
+  return "stages" + (s.virtual_stages > 1 ? "/" + std::to_string(s.virtual_stages) : "");
+}
+
 // The axes of the trainers' mesh that are data-parallel.
 std::vector<Axis> axesOf(const Strategy& s) {
   const std::string trainers = std::to_string(s.trainers);
   if (s.pipeline)
-    return {{"dp", s.stages ? std::to_string(s.trainers / s.stages) : trainers + "/stages"}};
+    return {{"dp", s.stages ? std::to_string(s.trainers / s.stages)
+                            : trainers + "/" + annotatedStages(s)}};
   if (!s.use_hierarchical_allreduce || isServed(s)) return {{"dp", trainers}};
   const int64_t inner = s.hierarchical_allreduce_inter_nranks;
   return {{"inter", std::to_string(s.trainers / inner)}, {"intra", std::to_string(inner)}};
@@ -38,7 +44,7 @@ const char kMicro[] = "micro", kStages[] = "pp";
 std::vector<Axis> meshOf(const Strategy& s) {
   std::vector<Axis> mesh = axesOf(s);
   if (!s.pipeline) return mesh;
-  mesh.push_back({kStages, s.stages ? std::to_string(s.stages) : "stages"});
+  mesh.push_back({kStages, s.stages ? std::to_string(s.stages) : annotatedStages(s)});
   mesh.push_back({kMicro, std::to_string(s.accumulate_steps)});
   return mesh;
 }

@@ -231,7 +231,7 @@ class OncePlanner {
         node.place = need;
         continue;
       }
-      if (!used && (node.kind != Node::Kind::Op || isIdle(node.op))) {
+      if (!used && (node.kind == Node::Kind::Total || node.kind == Node::Kind::Get)) {
         node.dropped = true;
         continue;
       }

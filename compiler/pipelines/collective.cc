@@ -24,11 +24,17 @@ bool isGeo(const Strategy& s) { return isServed(s) && serveMode(s) == "geo"; }
 bool isUpdatedByServers(const Strategy& s) { return isServed(s) && !isGeo(s); }
 bool isReplicated(const Strategy& s) { return !isServed(s); }
 
+// What form-job counts: the devices of the program, so many of them on a stage.
+std::string annotatedStages(const Strategy& s) {
+  return "stages" + (s.virtual_stages > 1 ? "/" + std::to_string(s.virtual_stages) : "");
+}
+
 // The axes of the trainers' mesh that are data-parallel.
 std::vector<Axis> axesOf(const Strategy& s) {
   const std::string trainers = std::to_string(s.trainers);
   if (s.pipeline)
-    return {{"dp", s.stages ? std::to_string(s.trainers / s.stages) : trainers + "/stages"}};
+    return {{"dp", s.stages ? std::to_string(s.trainers / s.stages)
+                            : trainers + "/" + annotatedStages(s)}};
   if (s.sharding && !isServed(s)) {
     const int64_t degree = s.sharding_degree > 0 ? s.sharding_degree : s.trainers;
     if (degree == s.trainers) return {{"sharding", trainers}};
@@ -45,7 +51,7 @@ const char kMicro[] = "micro", kStages[] = "pp";
 std::vector<Axis> meshOf(const Strategy& s) {
   std::vector<Axis> mesh = axesOf(s);
   if (!s.pipeline) return mesh;
-  mesh.push_back({kStages, s.stages ? std::to_string(s.stages) : "stages"});
+  mesh.push_back({kStages, s.stages ? std::to_string(s.stages) : annotatedStages(s)});
   mesh.push_back({kMicro, std::to_string(s.accumulate_steps)});
   return mesh;
 }

@@ -306,7 +306,7 @@ def stages : Int<0> {
 def virtual_stages : Int<1> {
   let range = [1, 1024];
   let relevant = "pipeline=true";
-  let passes = ["form-job", "assign-stages", "pipeline"];
+  let passes = ["assign-stages", "pipeline"];
   let meaning = "parts of the model per stage: 1F1B is interleaved with more than one";
 }
 def accumulate_steps : Int<1> {
@@ -314,13 +314,6 @@ def accumulate_steps : Int<1> {
   let range = [1, 1048576];
   let relevant = "pipeline=true";
   let meaning = "micro-batches of a batch";
-}
-def micro_batch_size : Int<1> {
-  let versions = "2.x";
-  let range = [1, 0x7fffffff];
-  let relevant = "pipeline=true";
-  let meaning = "kept for files that say it: a micro-batch is the fed batch divided by "
-                "accumulate_steps and replicas";
 }
 def schedule_mode : Word<"1F1B"> {
   let versions = "2.x";

@@ -235,7 +235,8 @@ def LambConfig : Message {
 }
 def PipelineConfig : Message {
   let entries = [
-    Is<micro_batch_size, 1, "int32", "1">,
+    Hint<1, "int32", "micro_batch_size", "1",
+         "a micro-batch is the batch that is fed divided by accumulate_steps and replicas">,
     Is<accumulate_steps, 2, "int32", "1">,
     Is<schedule_mode, 3, "string", "1F1B">,
     Hint<4, "bool", "p2p_cache_shape", "true", dygraph>,

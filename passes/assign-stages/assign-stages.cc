@@ -109,8 +109,8 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
     return good;
   }
 
-  // The forward part in program order, cut where it is best. What follows from parameters alone goes
-  // to where it is used.
+  // The forward part in program order, cut where it is best. What follows from parameters alone
+  // goes to where it is used.
   mlir::LogicalResult cut(JobOnAxes& job) {
     const llvm::DenseSet<mlir::Operation*> batch = opsOfTheBatch(job.main);
     std::vector<mlir::Operation*> forward;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "dialects/pd/types.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace dtranspile::passes {
 namespace {
@@ -85,10 +86,11 @@ std::vector<size_t> cutEvenly(const std::vector<Weighed>& ops, size_t parts) {
   std::iota(places.begin(), places.end(), 0);
   if (places.size() > kMostPlaces) {
     const size_t most = std::max(kMostPlaces, parts);
-    std::stable_sort(places.begin(), places.end(),
-                     [&](size_t a, size_t b) { return ops[a].crossing < ops[b].crossing; });
+    llvm::sort(places, [&](size_t a, size_t b) {
+      return std::pair(ops[a].crossing, a) < std::pair(ops[b].crossing, b);
+    });
     places.resize(std::min(most, places.size()));
-    std::sort(places.begin(), places.end());
+    llvm::sort(places);
   }
   places.push_back(ops.size() - 1);
   std::vector<double> upTo(ops.size() + 1, 0);

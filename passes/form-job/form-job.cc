@@ -67,22 +67,24 @@ class FormJob : public impl::FormJobBase<FormJob> {
     return mlir::failure(result.wasInterrupted());
   }
 
-  // A number, `stages`, or NUMBER/stages: how many op_device names, and how many pipelines of them
-  // there are among so many ranks. 0: the text is none of these; failure: it is reported.
+  // A number, `stages` (how many devices op_device names), `stages/V` with V of them on a stage, or
+  // NUMBER/ in front of these: how many pipelines there are among so many ranks. 0: the text is
+  // none of these; failure: it is reported.
   mlir::FailureOr<int64_t> sizeOf(llvm::StringRef text) {
-    int64_t size = 0;
+    int64_t size = 0, parts = 1;
     if (!text.getAsInteger(10, size)) return std::max<int64_t>(size, 0);
-    const bool several = text != "stages";
-    if (several && (!text.consume_back("/stages") || text.getAsInteger(10, size) || size < 1))
+    const bool several = !text.starts_with("stages");
+    if (several && (text.consumeInteger(10, size) || size < 1 || !text.consume_front("/")))
+      return 0;
+    if (!text.consume_front("stages") ||
+        (!text.empty() && (!text.consume_front("/") || text.getAsInteger(10, parts) || parts < 1)))
       return 0;
     auto main = llvm::dyn_cast_or_null<pd::ProgramOp>(
         mlir::SymbolTable::lookupSymbolIn(getOperation(), "main"));
-    const int64_t devices = devicesOf(main),
-                  stages = devices / std::max<int64_t>(virtual_stages, 1);
-    if (stages < 2 || devices % virtual_stages)
+    const int64_t devices = devicesOf(main), stages = devices / parts;
+    if (stages < 2 || devices % parts)
       return main.emitError("op_device names ")
-             << devices << " devices gpu:0, gpu:1 and so on, which make no stages"
-             << (virtual_stages > 1 ? " of that many parts" : "")
+             << devices << " devices gpu:0, gpu:1 and so on, which make no stages of " << parts
              << ": annotate the program, or have stages chosen by cost (--stages N)";
     if (!several) return stages;
     if (size % stages)

@@ -17,8 +17,8 @@ def FormJob : Pass<"form-job", "::mlir::ModuleOp"> {
     `comm-axes` (within a group) and over the first (between groups). `comm-axes=none` makes none:
     the ranks speak to servers only.
 
-    SIZE is a number, `stages`: how many devices op_device names (divided by `virtual_stages`), or
-    NUMBER/stages.
+    SIZE is a number, `stages`: how many devices op_device names (`stages/V`: V of them on a stage), or
+    NUMBER/ in front of these: how many such pipelines so many ranks are.
 
     Example: `form-job{axes=dp:4 comm-axes=dp}`
 

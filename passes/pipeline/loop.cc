@@ -200,7 +200,7 @@ class LoopBuilder {
       if (isCut(input, target_))
         feeds_.map(input.getValue(), body.clone(*input.getOperation())->getResult(0));
     for (mlir::Operation* op : old_)
-      if (plan_.repeatable.contains(op) && users_[op].size() > 1 && !isOutside(op)) {
+      if (plan_.repeatable.contains(op) && users_[op].size() != 1 && !isOutside(op)) {
         mlir::IRMapping values(feeds_);
         for (mlir::Value operand : op->getOperands()) give(operand, body, values);
         mlir::Operation* copy = cloned(body, op, values);

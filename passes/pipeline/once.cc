@@ -1,5 +1,7 @@
 #include "passes/pipeline/once.h"
 
+#include <limits>
+
 #include "dialects/dist/lookup.h"
 #include "passes/pipeline/loop.h"
 #include "passes/support/step.h"
@@ -229,7 +231,7 @@ class OncePlanner {
         node.place = need;
         continue;
       }
-      if (!used && (node.kind != Node::Kind::Op || isIdle(node.op))) {
+      if (!used && (node.kind == Node::Kind::Total || node.kind == Node::Kind::Get)) {
         node.dropped = true;
         continue;
       }
@@ -247,6 +249,8 @@ class OncePlanner {
       } else if (node.shared || !fits) {
         node.place = node.writes.empty() ? first(node.able) : node.able;
         node.shared |= node.writes.empty();
+      } else if (target_.isAll(node.able) && (node.kind == Node::Kind::Get || isNumber(node))) {
+        node.place = target_.all();  // costs nothing, and needs no guard
       } else {
         node.place = need.any() ? need : first(node.able);
       }
@@ -294,6 +298,35 @@ class OncePlanner {
       for (mlir::StringAttr variable : node.writes) after(variable, true);
       for (mlir::StringAttr variable : node.reads) touched[variable].push_back(i);
       for (mlir::StringAttr variable : node.writes) touched[variable].push_back(i);
+    }
+    delayReads(touched);
+  }
+
+  // What follows from variables alone is read and computed in the turn that needs it, not handed on
+  // from the first one.
+  void delayReads(const llvm::DenseMap<mlir::StringAttr, std::vector<int>>& touched) {
+    std::vector<bool> free(nodes().size());
+    for (auto [i, node] : llvm::enumerate(nodes())) {
+      const bool read = node.kind == Node::Kind::Get;
+      const bool op = node.kind == Node::Kind::Op && pd::OpView::isFrameworkOp(node.op) &&
+                      isIdle(node.op) && node.reads.empty();
+      free[i] = !node.dropped && !node.shared && (read || op) &&
+                llvm::all_of(node.takes, [&](int taken) { return free[taken]; });
+    }
+    for (int i = static_cast<int>(nodes().size()) - 1; i >= 0; --i) {
+      if (!free[i]) continue;
+      Node& node = nodes()[i];
+      int latest = std::numeric_limits<int>::max();
+      for (int user : node.users)
+        if (!nodes()[user].dropped) latest = std::min(latest, nodes()[user].turn);
+      for (mlir::StringAttr variable : node.reads)
+        for (int other : touched.lookup(variable)) {
+          const Node& later = nodes()[other];
+          if (other <= i || later.writes.empty()) continue;
+          const bool behind = later.place == node.place || isFirst(node.place, later.place);
+          latest = std::min(latest, later.turn - (behind ? 0 : 1));
+        }
+      if (latest != std::numeric_limits<int>::max()) node.turn = std::max(node.turn, latest);
     }
   }
 

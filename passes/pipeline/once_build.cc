@@ -10,16 +10,6 @@
 namespace dtranspile::passes::pipeline {
 namespace {
 
-// Larger sets first: what is there for more stages may be read by fewer.
-struct LargerFirst {
-  bool operator()(const Stages& a, const Stages& b) const {
-    if (a.count() != b.count()) return a.count() > b.count();
-    for (unsigned i = 0; i < a.size(); ++i)
-      if (a.test(i) != b.test(i)) return a.test(i);
-    return false;
-  }
-};
-
 class OnceBuilder {
  public:
   OnceBuilder(Target& target, const Plan& plan, const OncePlan& once, mlir::OpBuilder& builder,

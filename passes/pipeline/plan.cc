@@ -262,6 +262,10 @@ class Planner {
           error.attachNote(maker->getLoc()) << "made here";
           return error;
         }
+        if (from != task && llvm::isa<pd::TapeType>(operand.getType()))
+          return op->emitError(
+              "is the gradient of a loop or a branch: what that keeps for it is not kept per "
+              "micro-batch; a pipeline takes programs whose loops and branches are not trained");
         if (plan_.stageOf(from) == plan_.stageOf(task)) continue;
         if (!llvm::isa<mlir::RankedTensorType>(operand.getType()))
           return op->emitError("takes '")

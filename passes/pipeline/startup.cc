@@ -73,11 +73,9 @@ class Startup {
     std::vector<mlir::Operation*> order = ops_;
     // What several stages need is made before what one of them makes of it.
     if (!reads)
-      llvm::stable_sort(order, [&](mlir::Operation* a, mlir::Operation* b) {
+      llvm::sort(order, [&](mlir::Operation* a, mlir::Operation* b) {
         const Stages &one = place_[a], &other = place_[b];
-        if (one.count() != other.count()) return one.count() > other.count();
-        return one.find_first() != other.find_first() ? one.find_first() < other.find_first()
-                                                      : one.find_last() < other.find_last();
+        return one == other ? a->isBeforeInBlock(b) : LargerFirst()(one, other);
       });
     for (mlir::Operation* op : order) add(op);
     return groups;

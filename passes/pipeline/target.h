@@ -10,6 +10,16 @@ namespace dtranspile::passes::pipeline {
 
 using Stages = llvm::BitVector;
 
+// An order of sets, larger ones first: what is there for more stages may be read by fewer.
+struct LargerFirst {
+  bool operator()(const Stages& a, const Stages& b) const {
+    if (a.count() != b.count()) return a.count() > b.count();
+    for (unsigned i = 0; i < a.size(); ++i)
+      if (a.test(i) != b.test(i)) return a.test(i);
+    return false;
+  }
+};
+
 struct Target {
   JobOnAxes job;
   mlir::StringAttr axis;   // of the stages

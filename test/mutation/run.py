@@ -62,6 +62,12 @@ OPTIONS = {
     "pserver": ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
     + ["--min-block-size", "8", "--allow-small-blocks"],
 }
+# Not of every program: a CASE@OPTION names them.
+STAGES = {
+    "pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2"],
+    "pipeline_replicas": ["--trainers", "4", "--pipeline", "--accumulate-steps", "2"],
+    "pipeline_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],
+}
 
 COLUMNS = ["made", "structure", "refuted", "unknown", "equivalent", "holes", "crashed"]
 # With --execute, what rung 5 says by itself of mutants that are legal modules.
@@ -295,7 +301,7 @@ class Measurement:
         ending = ".json" if os.path.exists(os.path.join(folder, "main.json")) else ".pdmodel"
         words = [self.tool, "transpile", os.path.join(folder, "main" + ending)]
         words += ["--startup", os.path.join(folder, "startup" + ending), "-o", job]
-        words += ["--mode", "collective"] + OPTIONS[option]
+        words += ["--mode", "collective"] + (OPTIONS.get(option) or STAGES[option])
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout
 

@@ -50,6 +50,7 @@ OPTIONS = {
     ],
     "local_sgd": ["--trainers", "2", "--collective-mode", "local_sgd"],
     "sync": ["--trainers", "2", "--sync-batch-norm"],
+    "amp": ["--trainers", "2", "--amp"],
     "pserver": ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
     + ["--min-block-size", "8", "--allow-small-blocks"],
 }

@@ -86,6 +86,11 @@ const std::vector<Rule>& rules() {
        },
        "accumulate_steps and virtual_stages: interleaved parts take micro-batches in groups as "
        "large as the pipeline; make accumulate_steps a multiple of stages"},
+      {{"amp", "init_loss_scaling"},
+       [](const Strategy& s) {
+         return s.amp && !(s.init_loss_scaling > 0 && s.init_loss_scaling <= 3.4e38);
+       },
+       "init_loss_scaling: a factor of the loss is above 0 and below 3.4e38, a float32 number"},
       {{"mode", "pservers"},
        [](const Strategy& s) { return isServed(s) && s.pservers.empty(); },
        "mode pserver and pservers: say where the servers are, --pservers HOST:PORT,…, or how many "

@@ -47,6 +47,11 @@ class Amp : public impl::AmpBase<Amp> {
       main->emitError("amp: amp_dtype is '") << amp_dtype << "'; float16 and bfloat16 are known";
       return signalPassFailure();
     }
+    if (scales() && !(init_loss_scaling > 0)) {
+      main->emitError("amp: init_loss_scaling is ")
+          << init_loss_scaling.getValue() << "; a factor of the loss is above 0";
+      return signalPassFailure();
+    }
     const DType half = *DTypeFromName(amp_dtype);
     auto version = (*main)->getAttrOfType<mlir::IntegerAttr>("version");
     const OpLists lists(version ? version.getInt() : 0, half,

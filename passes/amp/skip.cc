@@ -212,8 +212,14 @@ class Skip {
     mlir::Operation* branch = addBranch(main_, bad_, scope(), declarations_, kept_);
     mlir::Block* inside = &branch->getRegion(0).front();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(inside);
-    for (auto [name, argument] : llvm::zip_equal(restored_, inside->getArguments()))
-      pd::SetOp::create(builder, argument.getLoc(), mlir::FlatSymbolRefAttr::get(name), argument);
+    for (auto [name, argument] : llvm::zip_equal(restored_, inside->getArguments())) {
+      mlir::Value old =
+          declarations_
+              .create(builder, argument.getLoc(), "assign", {{"X", {argument}}},
+                      {{"Out", {{name.str(), argument.getType()}}}}, {}, pd::kOptimize)
+              .output("Out");
+      pd::SetOp::create(builder, argument.getLoc(), mlir::FlatSymbolRefAttr::get(name), old);
+    }
     pd::YieldOp::create(builder, main_.getLoc(), mlir::ValueRange());
   }
 

@@ -84,10 +84,15 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
 
   // The op that gives what is set; where a branch sets a variable back, that of the set before it.
   static mlir::Operation* writerOf(pd::ProgramOp main, pd::SetOp set) {
-    if (mlir::Operation* definition = set.getValue().getDefiningOp()) return definition;
+    mlir::Operation* definition = set.getValue().getDefiningOp();
+    const bool assigns = definition && pd::OpView::isFrameworkOp(definition) &&
+                         pd::OpView(definition).type() == "assign";
+    if (definition &&
+        !(assigns && llvm::isa_and_present<mlir::BlockArgument>(pd::OpView(definition).input("X"))))
+      return definition;
     for (auto other : main.getBodyBlock()->getOps<pd::SetOp>())
       if (other.getVarAttr() == set.getVarAttr()) return other.getValue().getDefiningOp();
-    return nullptr;
+    return definition;
   }
 
   // A variable of which every rank has a term, or a part, is declared so by the pass that made it.

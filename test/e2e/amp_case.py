@@ -2,11 +2,14 @@
 
     amp_case.py TOOL_FOLDER CORPUS train CASE RANKS BOUND [TRANSPILE FLAG...]
     amp_case.py TOOL_FOLDER CORPUS overflow CASE RANKS [TRANSPILE FLAG...]
+    amp_case.py TOOL_FOLDER CORPUS export CASE RANKS [TRANSPILE FLAG...]
 
 train: on each number of RANKS (a comma-separated list) losses differ from those of the native float32 run on one device by at most BOUND of them, and
 do differ; where flags change the update rule the float32 job has them too. Two runs of a job give the same bits.
 overflow: a scale that makes infinities of all gradients. The step leaves every variable of the program as it was, to the bit, and halves the scale;
 the steps after the scale has become small enough train.
+export: the programs of the ranks have the framework's ops of mixed precision, the sums of gradients are of half precision, and the block of the steps
+that overflow writes what the program sets outside of its update.
 """
 
 import json
@@ -125,13 +128,38 @@ def recover(case, count, flags):
         fail("%d ranks: %s does not move after the scale has become %g" % (count, parameter, scale_of(saved)))
 
 
+def export(case, ranks, flags):
+    job = case.transpile("job", int(ranks), "--amp", *flags)
+    programs, text = os.path.join(case.work, "programs"), os.path.join(case.work, "main.mlir")
+    call(case.tool, "export", job, "-o", programs)
+    main_program = [n for n in sorted(os.listdir(programs)) if "main" in n and "0" in n][0]
+    call(case.tool, "convert", os.path.join(programs, main_program), text)
+    with open(text) as f:
+        lines = f.read().split("\n")
+    for op in ("check_finite_and_unscale", "update_loss_scaling"):
+        if sum(" pd.%s " % op in line for line in lines) != 1:
+            fail("the exported program has not one " + op)
+    sums = [line for line in lines if " pd.c_allreduce_sum " in line]
+    if int(ranks) > 1 and not any("xf16>" in line for line in sums):
+        fail("no sum of the exported program is of half precision")
+    starts = [i for i, line in enumerate(lines) if "pd.conditional_block " in line]
+    inside = "\n".join(lines[starts[-1] :])
+    statistics = [n for n in case.description["persistables"] if n.endswith((".w_1", ".w_2"))]
+    for name in statistics:
+        if "pd.assign X(" not in inside or 'Out("%s")' % name not in inside:
+            fail("the exported program does not set %s back" % name)
+    if len(starts) != (2 if statistics else 1):
+        fail("%d branches in the exported program" % len(starts))
+    print("%d sums, %d variables are set back" % (len(sums), len(statistics)))
+
+
 def main(tools, corpus, way, name, ranks, *rest):
     with tempfile.TemporaryDirectory() as work:
         case = Case(tools, corpus, name, work)
         if way == "train":
             train(case, ranks, rest[0], rest[1:])
         else:
-            overflow(case, ranks, rest)
+            {"overflow": overflow, "export": export}[way](case, ranks, rest)
 
 
 if __name__ == "__main__":

@@ -59,6 +59,7 @@ OPTIONS = {
     "sharding": ["--trainers", "2", "--sharding"],
     "replicas": ["--trainers", "4", "--sharding", "--sharding-degree", "2"],
     "stage3": ["--trainers", "2", "--sharding", "--sharding-stage", "3"],
+    "amp": ["--trainers", "2", "--amp"],
     "pserver": ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
     + ["--min-block-size", "8", "--allow-small-blocks"],
 }

@@ -48,6 +48,7 @@ mlir::Value inverted(mlir::OpBuilder& builder, mlir::Value flag) {
 void roundedTwice(JobView& view, Edits& edits) {
   for (pd::OpView op : opsOf(view, "cast")) {
     mlir::Value x = op.input("X"), out = op.output("Out");
+    if (x.hasOneUse()) continue;  // nobody takes it in full
     if ((op.role() & pd::kOptimize) || !isFloat(x) || isHalf(x) || !isHalf(out)) continue;
     edits.add(
         op.operation(), quoted(x) + " is rounded for all its readers", [op, x, out]() mutable {

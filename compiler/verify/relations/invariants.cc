@@ -47,13 +47,21 @@ bool Invariants::driftsApart(const Variable& variable, const Reading& found, int
 
 namespace {
 
+// A value, or what assign makes of it.
+bool isGiven(mlir::Value value) {
+  mlir::Operation* maker = value.getDefiningOp();
+  if (maker && pd::OpView::isFrameworkOp(maker) && pd::OpView(maker).type() == "assign")
+    value = pd::OpView(maker).input("X");
+  return value && llvm::isa<mlir::BlockArgument>(value);
+}
+
 // Whether a block of the op sets the variable to what the block was given.
 bool setsBack(mlir::Operation* op, llvm::StringRef variable) {
   if (!op) return false;
   bool back = false;
   for (mlir::Region& region : op->getRegions())
     for (auto set : region.getOps<pd::SetOp>())
-      back |= set.getVar() == variable && llvm::isa<mlir::BlockArgument>(set.getValue());
+      back |= set.getVar() == variable && isGiven(set.getValue());
   return back;
 }
 

@@ -77,6 +77,27 @@ CHECKS = [
         ],
     ),
     (
+        "a scale of nothing",
+        "amp: true amp_configs { init_loss_scaling: 0 }",
+        [],
+        1,
+        ["FILE:1:25: error: init_loss_scaling: a factor of the loss is above 0"],
+    ),
+    (
+        "mixed precision without details",
+        "amp_configs { decr_ratio: 0.5 }",
+        [],
+        0,
+        ["FILE:1:1: remark: amp_configs: has no effect: amp is not on"],
+    ),
+    (
+        "parameters in half precision",
+        "amp: true amp_configs { use_pure_fp16: true }",
+        [],
+        1,
+        ["FILE:1:25: error: amp_configs.use_pure_fp16: asks for parameters in half precision"],
+    ),
+    (
         "a pair that does not go together",
         "lars: true\ndgc: true\nlamb: true",
         [],

@@ -3,6 +3,9 @@
 // RUN: not dtranspile-opt %s --split-input-file --amp="custom_white_list=tanh custom_black_list=tanh" 2>&1 | FileCheck %s --check-prefix=LISTS
 // RUN: not dtranspile-opt %s --split-input-file --amp="custom_black_list=nothing custom_black_varnames=nobody" 2>&1 | FileCheck %s --check-prefix=UNUSED
 
+// RUN: not dtranspile-opt %s --split-input-file --amp="init_loss_scaling=0" 2>&1 | FileCheck %s --check-prefix=SCALE
+
+// SCALE: error: amp: init_loss_scaling is 0.000000e+00; a factor of the loss is above 0
 // TYPE: error: amp: amp_dtype is 'float8'; float16 and bfloat16 are known
 // LISTS: error: amp: 'tanh' stands in custom_white_list and in custom_black_list; take it out of one
 // UNUSED: warning: custom_black_list: the program has no op 'nothing'

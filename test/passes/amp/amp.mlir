@@ -62,7 +62,8 @@
 // CHECK: pd.yield
 // CHECK: pd.conditional_block "$capture"(%[[BEFORE]]) Cond(%[[C]]#2)
 // CHECK: ^bb0(%[[ARG:.*]]: tensor<1xf32>):
-// CHECK: pd.set @count, %[[ARG]]
+// CHECK: %[[BACK:.*]] = pd.assign X(%[[ARG]]) -> Out("count")
+// CHECK: pd.set @count, %[[BACK]]
 // CHECK: pd.program @startup
 // CHECK: pd.fill_constant -> Out("loss_scaling_0") {{.*}}value = 1.024000e+03
 // CHECK: pd.set @loss_scaling_0

@@ -1,3 +1,7 @@
+// Both programs are walked side by side in the order of the text. Values are compared by where they
+// are made: results and block arguments of the two sides are paired as the walk meets them, and an
+// operand is the same if its pair is. So names and numbers of SSA values do not matter, and the
+// first place where the programs part is the one that is found.
 #include "compiler/analysis/program_diff.h"
 
 #include "llvm/ADT/DenseMap.h"

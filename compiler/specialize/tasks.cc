@@ -15,6 +15,11 @@ struct Group {
   dist::OnOp gathered = {};                             // all of them, without results
 };
 
+// Three passes over the body. Forward: every op gets the last group whose values it reads, the
+// earliest place where it can stand; a task whose own group runs before that is an error. Backward:
+// what reads of no group (receives, feeds, constants) goes to the first group that reads it, so
+// that it is there when that task runs, and lives no longer than it must. Then each group becomes
+// one region: receives, work, sends, in the order of the text.
 class Gathering {
  public:
   explicit Gathering(dist::MicroOp micro) : micro_(micro), body_(micro.getBody().front()) {}

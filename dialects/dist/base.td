@@ -1,7 +1,7 @@
 //===- base.td - the job: dialect, enumerations, attributes, types -----------------------===//
 //
 // What is fixed about dialect `dist`, below its operations (ops.td). Meaning, vocabulary and the
-// constraints D1 … that verifiers.cc checks: docs/dialects/dist.md.
+// constraints D1 … that verify_*.cc checks: docs/dialects/dist.md.
 //
 //===----------------------------------------------------------------------------------------===//
 #ifndef DTRANSPILE_DIALECTS_DIST_BASE_TD

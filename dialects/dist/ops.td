@@ -1,7 +1,7 @@
 //===- ops.td - operations of the job ----------------------------------------------------===//
 //
 // One entry per operation of docs/dialects/dist.md, which says what they mean and states the
-// constraints D1 … (checked in verifiers.cc). Effects and region control: ops.cc; syntax that the
+// constraints D1 … (checked in verify_*.cc). Effects and region control: ops.cc; syntax that the
 // declarative format cannot say: syntax.cc.
 //
 //===----------------------------------------------------------------------------------------===//

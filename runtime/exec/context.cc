@@ -1,3 +1,8 @@
+// Scratch is a list of chunks that is filled from the front at every call and never given back:
+// after the first step a call finds all that it needs. A loop is cut into equal parts, as many as
+// keep every thread busy; bodies compute each item by itself, so that neither the cuts nor which
+// thread runs a part change a result. Memory that runs out in a part is carried back to the caller,
+// as an exception on a thread of the pool would end the process.
 #include "runtime/exec/context.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// Where the elements of a cut variable are, in closed form: nothing here is as large as the
+// variable, and but for hashed blocks nothing as large as the number of blocks. Even parts have one
+// extent, the last ones padded. Block k lies on part (first + k) mod N, behind the k div N blocks
+// that this part had before it, all of which are whole ones: only the last block of all can be
+// shorter. Cyclic rows are blocks of one. Hashed blocks have no formula and are counted once, in
+// the order of their numbers.
 #include "runtime/exec/layout.h"
 
 #include <xxhash.h>

@@ -1,3 +1,9 @@
+// Collectives of values whose extents only the step knows go in two rounds. First every rank
+// gathers everybody's header: kind, extents, and of SelectedRows the number of rows and the height
+// they count in. Headers decide on all ranks alike, so that a disagreement is an error everywhere
+// and nobody is left waiting. Then the elements: a reduction is an ordinary all_reduce, since
+// extents agree; what is gathered is padded to the longest part, gathered, and put together without
+// the pads, because the communicators below know equal parts only.
 #include "runtime/exec/value_collective.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// A body and its formula are the same if both give the same terms. A term is an operation on terms,
+// and equal terms have one number (hash-consing, the operands of sums and products in order of
+// their numbers), so that comparing two results is comparing two numbers, however the ops are
+// ordered or shared. What the reader does not know (another op, a reduction over other axes, an
+// attribute that might change the meaning) is a fresh term, which equals nothing: the check errs
+// towards a difference.
 #include "compiler/analysis/relations/composite_body.h"
 
 #include <cstring>

@@ -1,3 +1,9 @@
+// Numbers the values of the reference in the order in which they are made. Two versions of a
+// variable are two numbers: a get gives the number of what was set last, so that "the parameter
+// before the step" and "after sgd" are told apart wherever they are read. Ops that hand an operand
+// on give its number. A block may run or not, and more than once: what it sets has one number
+// within it, one before it and one after it, and a role's branch is held against all three
+// (branches.cc).
 #include "compiler/analysis/relations/reference.h"
 
 #include "compiler/analysis/relations/updates.h"

@@ -1,3 +1,8 @@
+// Rows to rules. Most ops are told by clauses, "X[ab]:l, Y -> Out": which inputs enter, along which
+// labelled dims they meet, and how each is used (linear, homogeneous, by its sign or its shape
+// only, or by its value). A clause becomes a form (form.h), and the join of states per axis is
+// derived from the form alone: a sum of parts goes through what is linear, equal values through
+// anything, cut dims along their labels. What a clause cannot say is a function of the row.
 #include "compiler/analysis/relations/rule.h"
 
 #include <map>

@@ -1,3 +1,7 @@
+// Relations are kept as they are where a value was made. A guard looks at values from outside
+// through its own ranks: what is captured is restricted once per guard (restrictTo), remembered
+// while the walk is in it, and forgotten with it. So a value has one relation of its own and as
+// many views as there are guards that read it, and correcting a view does not touch the value.
 #include "compiler/analysis/relations/store.h"
 
 #include "dialects/dist/lookup.h"

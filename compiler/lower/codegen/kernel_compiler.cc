@@ -1,3 +1,8 @@
+// Text to object code: MLIR's passes down to LLVM's dialect, translation, LLVM's -O2, the host's
+// backend. The kernel proper has a parameter per buffer, which carry `noalias`; the entry that the
+// executor calls unpacks them from an array and is kept apart from it, since inlining would lose
+// what the parameters say. Kernels own no memory: an allocation, a copy or a call of malloc that
+// some pass may have brought in is an error here and not a leak later.
 #include "compiler/lower/codegen/kernel_compiler.h"
 
 #include <mutex>

@@ -1,3 +1,9 @@
+// Types of a formula are found while it is built, bottom up. Loads have the type of their elements;
+// numbers and attributes have none of their own (Weak) and take that of what they meet; of two
+// types the wider one wins, in the order bool, int32, int64, float32, float64. Two things leave the
+// integers: functions that exist for floats only, and fractions. Constants are folded where both
+// operands are literals, and x + 0 and x * 1 vanish, since scales of 1 and biases of 0 come with
+// most attributes; x * 0 stays, as it keeps a NaN.
 #include "compiler/lower/kernel/expr.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// Equal work shall have equal text, so that kernels of a model are compiled once (the cache goes by
+// text). Two rewrites make it so: a dim of extent one is taken out, and two neighbouring dims that
+// every operand walks as one contiguous run (the outer stride is the inner one times its extent)
+// become one. Neither changes the order in which elements are visited. Dims are kept apart where
+// somebody asks for the position in one, where only one of them is a loop of a stage, and at the
+// borders of rows, inner dims and the lane.
 #include "compiler/lower/kernel/kernel.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// A formula over a domain becomes a loop nest in three moves. Dims are put into a new order: kept
+// ones outside, where rows are shared out over threads; reduced ones inside, as loops of the
+// stages; and, if the innermost dim in memory is kept while others are reduced, that one as the
+// lane, innermost in every stage with an accumulator per element, so that memory is still walked
+// contiguously. A long lane is cut into blocks, whose number becomes an outer dim. Then the
+// expressions are copied level by level: a level reads the reductions of those before it, which
+// makes it a stage of its own, and an element that was stored is loaded again where computing it
+// anew would cost a division or a transcendental function. Last come stores that happen once per
+// row.
 #include "compiler/lower/kernel/nest.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// Rung 3. Every class of ranks is a thread of events; one representative runs for all of its ranks,
+// since what differs between them (coordinates, peers) is symbolic in the events. Only along the
+// axes of point-to-point channels do ranks of one class meet each other: there every coordinate is
+// a thread of its own (perCoordinate). Threads are then run together (run.h), and what waits at the
+// end is reported. A job of which rung 2 does not show that branches with communication are taken
+// alike is no set of threads, and is not run.
 #include "compiler/verify/communication/communication.h"
 
 #include "compiler/analysis/divergence.h"

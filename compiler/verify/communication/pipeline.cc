@@ -1,3 +1,9 @@
+// A stage of a pipeline as the thread of events that it is. The schedule's table has a row of
+// entries (task, chunk, micro-batch) per stage; the body of dist.micro has the regions. An entry is
+// a turn: the region that it names, with the micro-batch's number, the receives of what the region
+// takes (the first of a stage's turns that takes a value receives it, later ones have it), and the
+// sends of what it gives. What cannot be cut into turns (values that no task makes, or that no task
+// takes) has no order, and the reason is kept for the report.
 #include "compiler/verify/communication/pipeline.h"
 
 #include <map>
@@ -36,7 +42,8 @@ dist::SelAttr locationOf(mlir::Value value) {
   return llvm::cast<dist::AtType>(value.getType()).getWhere();
 }
 
-// Micro-batches that have begun and not ended, at most.
+// A micro-batch is under way from its first entry in the row to its last: so many values of a kind
+// are alive at once. Micro-batches that have begun and not ended, at most.
 int64_t mostUnderWay(const std::vector<schedule::Entry>& row) {
   std::map<int64_t, size_t> last;
   for (auto [i, entry] : llvm::enumerate(row)) last[entry.micro] = i;

@@ -1,3 +1,10 @@
+// D29 as an automaton. A server with rounds is in one of three stages: it takes pushes (and answers
+// lookups) until every trainer has ended them, runs the round, then answers pulls until every
+// trainer has ended these. The requests of a trainer's text are run through it in order; the first
+// one that the stage does not admit is what would wait for ever, or be counted to another step. The
+// order of requests must be known for that: they stand in one block, so that a step makes all of
+// them or none. Servers without rounds take requests in any order, and only ends of phases are out
+// of place.
 #include "compiler/verify/communication/protocol.h"
 
 #include "compiler/analysis/position.h"

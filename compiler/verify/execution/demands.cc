@@ -1,3 +1,8 @@
+// What feeds have to be for a program to run on them is found by following each feed forward to the
+// ops that read it, through ops that move elements without changing them. The table says what an
+// operand must be; of several demands the narrowest domain holds, and the lowest bound. Nothing is
+// demanded of values that were computed: they are what the reference makes of the feeds, on both
+// sides.
 #include "compiler/verify/execution/demands.h"
 
 #include <algorithm>

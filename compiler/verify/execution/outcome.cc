@@ -1,3 +1,7 @@
+// From what a trial run found to messages of rung 5. A difference refutes where a right job could
+// not have shown it, and leaves the question open where one could: draws, sites that tell copies
+// from one sample, feeds that nothing describes. Of several differences the first in time and in
+// the order of the program is the message, the others are its consequences and become notes.
 #include "compiler/verify/execution/outcome.h"
 
 #include <algorithm>

@@ -1,3 +1,8 @@
+// One mistake makes many values unknown. Messages go back from a value of which nothing is known to
+// the op that lost it: each unknown value has a reason, which may name an operand that was unknown
+// before; the chain ends at an op whose operands are known, and that one is reported, once, whoever
+// asks. Where its reason names a rule that is broken the verdict is refuted, else the cause is a
+// rule that is missing, and the verdict stays open.
 #include "compiler/verify/relations/trace.h"
 
 #include "compiler/analysis/position.h"

@@ -30,6 +30,12 @@ int64_t rankIn(dist::AxisSetAttr set, int64_t coordinate) {
   return below;
 }
 
+// D15 by running the table without computing. Tasks of the body are nodes, with an edge from each
+// task to those whose values it takes; an entry of a stage's row runs the nodes of its task and
+// chunk for one micro-batch. All stages advance as far as what their next entry takes is there.
+// Nothing is ever taken back and entries only wait for others, so that one such run decides: rows
+// that are left over wait for ever in every order of execution, and the first entry of each is what
+// the report names.
 class MicroCheck {
  public:
   MicroCheck(dist::MicroOp micro, Rung& rung) : micro_(micro), rung_(rung) {}

@@ -117,6 +117,10 @@ int64_t numberFrom(InferContext& c, llvm::StringRef tensorSlot, llvm::StringRef 
   return value && value->size() == 1 ? (*value)[0] : kUnknownValue;
 }
 
+llvm::LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims) {
+  return c.fail("has no axis " + llvm::Twine(axis) + " in " + textOf(dims));
+}
+
 llvm::LogicalResult inferSameAs(InferContext& c, llvm::StringRef input, llvm::StringRef output) {
   for (unsigned i = 0, n = std::max(1u, c.outCount(output)); i < n; ++i) {
     const TensorInfo* info = require(c, input, i);

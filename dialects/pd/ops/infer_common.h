@@ -51,6 +51,12 @@ std::optional<Dims> listFrom(InferContext& c, llvm::StringRef listSlot, llvm::St
 // the tensor is not constant.
 int64_t numberFrom(InferContext& c, llvm::StringRef tensorSlot, llvm::StringRef attribute);
 
+// Such a number as an extent: -1 where it is not known.
+inline int64_t orUnknown(int64_t extent) { return extent == kUnknownValue ? -1 : extent; }
+
+// Says that there is no such axis.
+llvm::LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims);
+
 // The result takes after the input, slot by slot.
 llvm::LogicalResult inferSameAs(InferContext& c, llvm::StringRef input, llvm::StringRef output);
 // Every output takes after the input.

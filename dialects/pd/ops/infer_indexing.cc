@@ -6,10 +6,6 @@
 namespace dtranspile::pd {
 namespace {
 
-llvm::LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims) {
-  return c.fail("has no axis " + llvm::Twine(axis) + " in " + textOf(dims));
-}
-
 // Removes axes of extent 1 that a slice took one element of; what is left of all is a scalar.
 Dims dropAxes(const InferContext& c, DimsRef dims, llvm::ArrayRef<int64_t> axes) {
   Dims kept;

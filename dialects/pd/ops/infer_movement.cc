@@ -10,10 +10,6 @@ using llvm::failure;
 using llvm::LogicalResult;
 using llvm::success;
 
-LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims) {
-  return c.fail("has no axis " + llvm::Twine(axis) + " in " + textOf(dims));
-}
-
 // Extents with an unknown among them are unknown; so is what does not fit (kernels refuse it).
 int64_t sum(int64_t a, int64_t b) {
   int64_t result;

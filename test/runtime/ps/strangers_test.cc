@@ -6,7 +6,6 @@
 
 #include <catch2/catch.hpp>
 #include <random>
-#include <thread>
 
 #include "runtime/comm/gloo/handshake.h"
 #include "runtime/comm/gloo/store.h"
@@ -100,21 +99,28 @@ TEST_CASE("who does not know the token gets nowhere") {
 TEST_CASE("what a server has said counts, though the last try hears nothing") {
   // Hangs up on every caller for a while, as one with another token does, and then says nothing
   // more. A trainer tries anew every second: its last try learns nothing.
-  auto listener = comm::Listen("127.0.0.1:0");
+  const auto listener = comm::Listen("127.0.0.1:0");
   REQUIRE(listener.ok());
-  std::thread server([&] {
-    for (const double end = Now() + 0.5; Now() < end; usleep(1000))
-      comm::Socket(accept(listener->fd(), nullptr, nullptr));
-  });
+  const std::string address = comm::WithPortOf(*listener, "127.0.0.1:0");
   const TestJob job{1, 1};
-  ClientOptions options = job.ClientOf(0);
-  options.addresses = {comm::WithPortOf(*listener, "127.0.0.1:0")};
-  options.timeout_seconds = 2.5;
-  const auto client = Client::Connect(options);
-  server.join();
-  CHECK_THAT(Text(client.status()),
-             Catch::Contains(options.addresses[0] + " is not reached within 2.5 s: it hangs up; it "
-                                                    "may be of another job, with another token"));
+  const auto outcomes = job.Run(
+      [&](int rank) {
+        ClientOptions options = job.ClientOf(rank);
+        options.addresses = {address};
+        options.timeout_seconds = 2.5;
+        return Text(Client::Connect(options).status());
+      },
+      [&](int) -> std::string {
+        for (const double end = Now() + 0.5; Now() < end; usleep(1000)) {
+          const comm::Socket hung_up(accept(listener->fd(), nullptr, nullptr));
+        }
+        usleep(2'500'000);
+        return "";
+      });
+  CHECK(outcomes[1].text.empty());
+  CHECK_THAT(outcomes[0].text,
+             Catch::Contains(address + " is not reached within 2.5 s: it hangs up; it may be of "
+                                       "another job, with another token"));
 }
 
 namespace {

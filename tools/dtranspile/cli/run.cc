@@ -1,4 +1,4 @@
-// dtranspile run JOB|MAIN, dtranspile compile JOB|MAIN -o DIR
+// dtranspile run JOB|MAIN
 #include <dlfcn.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "runtime/io/json.h"
 #include "runtime/io/output.h"
 #include "runtime/launch/job.h"
-#include "tools/dtranspile/cli/compiling.h"
+#include "tools/dtranspile/cli/compiled.h"
 #include "tools/dtranspile/cli/dataset.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/persistables.h"
@@ -25,7 +25,7 @@ namespace {
 struct Flags : RunFlags {
   PlacementFlags placement;
   DatasetFlags dataset;
-  std::string report, save, saveFetches, backend = "shm", device = "cpu", trace, output;
+  std::string report, save, saveFetches, backend = "shm", device = "cpu", trace;
   std::string checkpoints;
   int64_t every = 0;
   int keep = 2;
@@ -42,69 +42,6 @@ absl::Status writePiece(absl::string_view text) {
   const std::string why = llvm::outs().error().message();
   llvm::outs().clear_error();
   return absl::UnavailableError("standard output cannot be written: " + why);
-}
-
-// Everything between the flags and plans on disk.
-struct Compiled {
-  Runnable runnable;
-  Placement placement;
-  std::vector<FeedData> feeds;
-  std::vector<std::string> fetches;
-  struct Class {
-    std::string folder;  // of its plan; "": no rank of it is started here
-    double compileMs = 0;
-  };
-  std::vector<std::vector<Class>> classes;  // per role
-};
-
-// A folder per class where there are several: DIR/trainer.0, numbered as in the role.
-std::string planFolder(const Runnable& runnable, const RunnableRole& role, size_t index,
-                       const std::string& folder) {
-  const bool one = runnable.roles.size() == 1 && role.classes.size() == 1;
-  return one ? folder : folder + "/" + role.name + "." + std::to_string(index);
-}
-
-// What is to be compiled, with nothing compiled yet. `feed`: makes flags.feeds, where they come
-// from elsewhere. `placement`: of a run.
-mlir::FailureOr<Compiled> prepare(Tool& tool, const RunFlags& flags,
-                                  const PlacementFlags* placement,
-                                  llvm::function_ref<mlir::LogicalResult(Runnable&)> feed) {
-  mlir::FailureOr<Runnable> runnable = loadRunnable(tool, flags);
-  if (mlir::failed(runnable)) return mlir::failure();
-  Compiled out;
-  out.runnable = std::move(*runnable);
-  if (placement) {
-    mlir::FailureOr<Placement> found = findPlacement(tool, out.runnable, *placement);
-    if (mlir::failed(found)) return mlir::failure();
-    out.placement = std::move(*found);
-    if (out.placement.part) out.runnable.restrictTo(*out.placement.part);
-  }
-  mlir::FailureOr<std::vector<std::string>> fetches = findFetches(tool, out.runnable, flags);
-  if (mlir::failed(fetches)) return mlir::failure();
-  out.fetches = *fetches;
-  if (mlir::failed(feed(out.runnable))) return mlir::failure();
-  mlir::FailureOr<std::vector<FeedData>> feeds = findFeeds(tool, out.runnable, flags);
-  if (mlir::failed(feeds)) return mlir::failure();
-  out.feeds = *feeds;
-  return out;
-}
-
-mlir::LogicalResult compile(Tool& tool, const RunFlags& flags, Compiled& out,
-                            const std::string& folder) {
-  const Compiling compiling = {flags.cache, flags.float64, flags.mendDefects};
-  for (RunnableRole& role : out.runnable.roles) {
-    auto& classes = out.classes.emplace_back();
-    for (auto [index, one] : llvm::enumerate(role.classes)) {
-      Compiled::Class& target = classes.emplace_back();
-      if (!one.here) continue;
-      target.folder = planFolder(out.runnable, role, index, folder);
-      mlir::FailureOr<double> ms = compileClass(tool, out.runnable, role, one, out.feeds,
-                                                out.fetches, compiling, target.folder);
-      if (mlir::failed(ms)) return mlir::failure();
-      target.compileMs = *ms;
-    }
-  }
-  return mlir::success();
 }
 
 bool parsePerStep(Tool& tool, const Flags& flags, std::map<std::string, std::vector<double>>& out) {
@@ -326,40 +263,6 @@ int run(Tool& tool, Flags& flags) {
   return report->ok && saved ? kDone : kFailed;
 }
 
-// A folder of folders with a plan each, or of nothing else than that.
-absl::Status acceptPlans(const std::string& old, const std::string& name) {
-  const absl::StatusOr<std::vector<std::string>> found = io::NamesIn(old);
-  const bool plans = found.ok() && llvm::all_of(*found, [&](const std::string& inner) {
-                       return io::HoldsOnly(old + "/" + inner, {"plan.json", "kernels.so"});
-                     });
-  if (plans) return absl::OkStatus();
-  return absl::AlreadyExistsError(
-      name + ": exists and holds other things than compiled plans: choose another folder");
-}
-
-// Plans of several classes appear together or not at all.
-mlir::LogicalResult compileInto(Tool& tool, const Flags& flags, Compiled& compiled) {
-  const std::vector<RunnableRole>& roles = compiled.runnable.roles;
-  if (roles.size() == 1 && roles.front().classes.size() == 1)
-    return compile(tool, flags, compiled, flags.output);
-  absl::StatusOr<io::StagedFolder> staged = io::StagedFolder::Create(flags.output);
-  if (!good(tool, staged.status())) return mlir::failure();
-  if (mlir::failed(compile(tool, flags, compiled, staged->path()))) return mlir::failure();
-  const auto accept = [&](const std::string& old) { return acceptPlans(old, flags.output); };
-  return mlir::success(good(tool, staged->PublishOver(accept)));
-}
-
-int compileOnly(Tool& tool, const Flags& flags) {
-  mlir::FailureOr<Compiled> compiled =
-      prepare(tool, flags, nullptr, [](Runnable&) { return mlir::success(); });
-  if (mlir::failed(compiled) || mlir::failed(compileInto(tool, flags, *compiled))) return kNo;
-  double ms = 0;
-  for (const auto& classes : compiled->classes)
-    for (const Compiled::Class& one : classes) ms += one.compileMs;
-  tool.note("compiled in " + std::to_string(static_cast<int64_t>(ms)) + " ms to " + flags.output);
-  return kDone;
-}
-
 }  // namespace
 
 Action declareRun(CLI::App& app) {
@@ -401,14 +304,6 @@ Action declareRun(CLI::App& app) {
       ->check(CLI::IsMember({"shm", "gloo", "nccl"}));
   app.add_option("--device", flags->device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
   return [flags](Tool& tool) { return run(tool, *flags); };
-}
-
-Action declareCompile(CLI::App& app) {
-  auto flags = std::make_shared<Flags>();
-  app.footer("Example: dtranspile compile job --feeds feeds -o plan");
-  declareRunFlags(app, *flags);
-  app.add_option("-o,--output", flags->output, "folder for plan.json and kernels.so")->required();
-  return [flags](Tool& tool) { return compileOnly(tool, *flags); };
 }
 
 }  // namespace dtranspile::cli

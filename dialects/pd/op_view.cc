@@ -248,8 +248,8 @@ std::vector<double> OpView::getFloats(llvm::StringRef name) const {
     values = list.asArrayRef().vec();
   } else if (auto list = llvm::dyn_cast_or_null<ScalarsAttr>(attribute)) {
     for (mlir::Attribute scalar : list.getValues()) values.push_back(numberOf(scalar));
-  } else if (llvm::isa_and_nonnull<mlir::FloatAttr, ScalarAttr>(attribute)) {
-    values.push_back(numberOf(attribute));  // one number, not cut off
+  } else if (llvm::isa_and_nonnull<mlir::FloatAttr, mlir::IntegerAttr, ScalarAttr>(attribute)) {
+    values.push_back(numberOf(attribute));  // one number, not cut off; true is 1
   } else if (attribute) {
     for (int64_t value : getInts(name)) values.push_back(static_cast<double>(value));
   } else {

@@ -153,6 +153,25 @@ Results updateScale(pd::OpView op, const AlgebraContext& context) {
   return results;
 }
 
+// A number stays the same number in whatever shape of one element.
+Results reshape(pd::OpView op, const AlgebraContext& context) {
+  auto isOne = [](mlir::Value value) {
+    auto type = value ? llvm::dyn_cast<mlir::RankedTensorType>(value.getType())
+                      : mlir::RankedTensorType();
+    return type && type.hasStaticShape() && type.getNumElements() == 1;
+  };
+  mlir::Value x = op.input("X"), out = op.output("Out");
+  if (!isOne(x) || !isOne(out)) return std::nullopt;
+  std::vector<TermId> results;
+  for (mlir::OpResult result : op.operation()->getResults())
+    results.push_back(result == out ? context.termOf(x)
+                                    : context.terms.of(context.terms.atom(
+                                          "extents",
+                                          "extents " + describeType(x.getType(), context.anyFloat),
+                                          {}, op.operation())));
+  return results;
+}
+
 // Zero is the sum of nothing; other constants are atoms.
 Results constant(pd::OpView op, const AlgebraContext&) {
   if (!isReal(only(op)) || !isStatic(only(op)) || op.operation()->getNumOperands() > 0 ||
@@ -175,8 +194,14 @@ constexpr AlgebraRow kAlgebra[] = {
     {"elementwise_mul_grad", multiplyGradient},
     {"elementwise_sub", subtract},
     {"fill_constant", constant},
+    {"reshape", reshape},
+    {"reshape2", reshape},
     {"scale", scale},
+    {"squeeze", reshape},
+    {"squeeze2", reshape},
     {"sum", sum},
+    {"unsqueeze", reshape},
+    {"unsqueeze2", reshape},
     {"update_loss_scaling", updateScale},
 };
 

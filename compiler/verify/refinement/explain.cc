@@ -60,9 +60,12 @@ class Explanation {
       std::vector<size_t> open;
       for (size_t i = 0; i < a.size(); ++i)
         if (a[i].atom != b[i].atom) open.push_back(i);
-      if (open.size() == 1 && a[open[0]].factor == b[open[0]].factor)
-        return atoms(terms_.atomOf(a[open[0]].atom), terms_.atomOf(b[open[0]].atom), mine, theirs,
-                     around);
+      // Which stands for which: the first two of one kind.
+      for (size_t i : open)
+        for (size_t j : open) {
+          const Atom &x = terms_.atomOf(a[i].atom), &y = terms_.atomOf(b[j].atom);
+          if (x.key == y.key && a[i].factor == b[j].factor) return atoms(x, y, mine, theirs, around);
+        }
     }
     return differ(mine, theirs, opOf(mine, around));
   }

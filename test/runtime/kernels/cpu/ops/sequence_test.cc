@@ -254,7 +254,7 @@ TEST_CASE("arguments out of range are refused with their value") {
       Contains("MEDIAN"));
   CHECK_THAT(
       bag.Message("dt_sequence_pool", {"X"}, {"Out:float", ""}, Attributes().Text("SUM").Real(0)),
-      Contains("'Out' has the element type float32"));
+      Contains("'Out' is float32, 'X' is float64"));
   CHECK_THAT(bag.Message("dt_lod_reset", {"X", ""}, {"Out"}, Attributes().Ints({0, 3}).Int(0)),
              Contains("rise from 0 to its 4 rows"));
   CHECK_THAT(bag.Message("dt_sequence_softmax", {"X"}, {"Out"}, Attributes().Int(0)),

@@ -16,6 +16,7 @@ void Scene::report(mlir::Operation* op, Message::Level level, std::string rule, 
 }
 
 std::string describe(const Reference& reference, const Relation& relation) {
+  if (relation.reference < 0) return "a value that stands for none of the reference";
   std::string text = reference.describe(relation.reference);
   return relation.minuend ? "the difference of " + nameText(relation.minuend) + " and " + text
                           : text;

@@ -76,6 +76,7 @@ def without_seeds(case):
     call(case.tool, "convert", case.program[0], text)
     with open(text) as f:
         edited = f.read().replace("fix_seed = true", "fix_seed = false")
+    edited = re.sub(r"\bseed = \d+ :", "seed = 0 :", edited)
     with open(text, "w") as f:
         f.write(edited)
     call(case.tool, "convert", text, program)

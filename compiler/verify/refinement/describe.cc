@@ -44,6 +44,8 @@ std::string textOf(pd::OpView op, const pd::AttrRow& row, bool anyFloat) {
   // What a variable holds is another operand, and not looked at.
   if (given && llvm::isa<pd::RefAttr, pd::RefsAttr>(given)) return printed(given);
   if (isText(row)) return attributeText(op.getStrings(row.name));
+  if (row.types[0] == pd::AttrType::Bool)
+    return attributeText({op.getBool(row.name) ? 1.0 : 0.0}, false);
   const std::vector<double> numbers = op.getFloats(row.name);
   if (anyFloat && namesType(row.name) && isFloatCode(numbers)) return "float";
   const bool single = row.types[0] == pd::AttrType::Float || row.types[0] == pd::AttrType::Floats;

@@ -31,6 +31,9 @@ class Scaling {
       return main_.emitError(
           "amp: no op has the roles Backward and Loss: nothing seeds the gradients; is this a "
           "training program?");
+    // As the loss is, [1] or []: no op stands between the scale and what it scales.
+    if (isNumber(seeds[0]->getResult(0).getType()))
+      number_ = llvm::cast<mlir::RankedTensorType>(seeds[0]->getResult(0).getType());
     scale_ = addState(main_, startup_, "loss_scaling", number_, options_.initial, declarations_);
     builder_.setInsertionPoint(seeds[0]);
     now_ = read(scale_, main_.getLoc());
@@ -49,18 +52,22 @@ class Scaling {
     return pd::GetOp::create(builder_, loc, var.getType(), symbol(var));
   }
 
+  static bool isNumber(mlir::Type type) {
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 1 &&
+           tensor.getElementType().isF32();
+  }
+
   // The gradient of loss * scale with regard to the loss, whatever its shape says of one number.
   mlir::LogicalResult scaleSeed(pd::OpView seed) {
     mlir::Value one = seed.operation()->getResult(0);
-    auto type = llvm::dyn_cast<mlir::RankedTensorType>(one.getType());
-    if (!type || !type.hasStaticShape() || type.getNumElements() != 1 ||
-        !type.getElementType().isF32())
+    if (!isNumber(one.getType()))
       return seed.operation()->emitError("amp: seeds gradients with ")
              << one.getType() << "; a loss that is scaled is one float32 number";
     builder_.setInsertionPointAfter(seed.operation());
     const std::string name = pd::nameOf(one).str();
-    mlir::Value factor = now_;
-    if (type.getRank() != 1) factor = reshaped(now_, type, name + "@SCALE");
+    auto type = llvm::cast<mlir::RankedTensorType>(one.getType());
+    mlir::Value factor = type == number_ ? now_ : reshaped(now_, type, name + "@SCALE");
     mlir::Value scaled = elementwise(builder_, seed.operation()->getLoc(), "elementwise_mul", one,
                                      factor, name, pd::kBackward, declarations_);
     one.replaceAllUsesExcept(scaled, scaled.getDefiningOp());

@@ -1,5 +1,7 @@
 #include "passes/amp/skip.h"
 
+#include <map>
+
 #include "llvm/ADT/SetVector.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/support/branch.h"
@@ -207,12 +209,23 @@ class Skip {
       }
   }
 
+  // What the schedule sets and what the forward part sets have branches of their own: of what a
+  // branch sets it is only known that it follows from all that the branch takes, and statistics of a
+  // share of the batch are not to reach the rate.
   void restore() {
-    if (kept_.empty()) return;
-    mlir::Operation* branch = addBranch(main_, bad_, scope(), declarations_, kept_);
+    std::map<int, std::vector<size_t>> groups;  // by the role of what sets them
+    for (size_t i = 0; i < kept_.size(); ++i)
+      groups[pd::OpView(kept_[i].getDefiningOp()).role()].push_back(i);
+    for (const auto& [role, members] : groups) restore(members);
+  }
+  void restore(llvm::ArrayRef<size_t> members) {
+    std::vector<mlir::Value> taken;
+    for (size_t i : members) taken.push_back(kept_[i]);
+    mlir::Operation* branch = addBranch(main_, bad_, scope(), declarations_, taken);
     mlir::Block* inside = &branch->getRegion(0).front();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(inside);
-    for (auto [name, argument] : llvm::zip_equal(restored_, inside->getArguments())) {
+    for (auto [i, argument] : llvm::zip_equal(members, inside->getArguments())) {
+      mlir::StringAttr name = restored_[i];
       mlir::Value old =
           declarations_
               .create(builder, argument.getLoc(), "assign", {{"X", {argument}}},

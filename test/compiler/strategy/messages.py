@@ -410,6 +410,7 @@ def jobs(check):
 
 
 SAID = {
+    "recompute": ('recompute: true recompute_configs { checkpoints: "auto" }', []),
     "mode pserver": ("mode: PS", ["--pservers", "2"]),
     "use_hierarchical_allreduce": (
         "use_hierarchical_allreduce: true hierarchical_allreduce_inter_nranks: 2",

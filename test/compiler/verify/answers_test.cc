@@ -258,9 +258,6 @@ TEST_CASE("a mean over rows whose number differs between the ranks is a site") {
 
 TEST_CASE("an attribute or input that a row does not name makes the answer unknown, by name") {
   check({
-      {R"(%k = pd.input "k" : tensor<1xi32>
-          %d:2 = pd.dropout X(%x) Seed(%k) -> Out("d") Mask("m") : (tensor<?x4xf32>, tensor<1xi32>) -> (tensor<?x4xf32>, tensor<?x4xui8>))",
-       "x", "? has input `Seed`, which its relation rule does not read"},
       {R"(%y = pd.input "y" : tensor<4x4xf32>
           %m = pd.matmul X(%x) Y(%y) -> Out("m") {head_number = 2 : i32} : (tensor<?x4xf32>, tensor<4x4xf32>) -> tensor<?x8xf32>)",
        "x", "? has `head_number` = 2, for which its relation rule was not made"},

@@ -115,7 +115,7 @@ TEST_CASE("arrays grow, are read, and say what they lack") {
 }
 
 TEST_CASE("items side by side and stacked, and their gradients") {
-  Value list = List(), out, index, gradients = List();
+  Value list = List(), out, index(Value::Kind::kTensor, DType::kInt32), gradients = List();
   Write(list, 0, Of<float>({2, 1}, {1, 2}));
   Write(list, 1, Of<float>({2, 2}, {3, 4, 5, 6}));
   RunOk("dt_tensor_array_to_tensor", {{&list}, {&out}, {&index}}, {1, 0});
@@ -165,7 +165,7 @@ TEST_CASE("a batch becomes steps and a batch again") {
   CHECK_THAT(MessageOf("dt_lod_tensor_to_array", {{&other}, {&table}, {&gradients}}),
              Catch::Contains("a sequence 1 of 3 steps, 'v' has none such"));
   CHECK_THAT(MessageOf("dt_max_sequence_len", {{&x}, {&longest}}),
-             Catch::Contains("'v' is no rank table"));
+             Catch::Contains("'v' is float32, expected int64"));
   Value dense = Of<float>({2}, {1, 2}), no = List();
   CHECK_THAT(MessageOf("dt_lod_rank_table", {{&dense}, {&no}}, {0}),
              Catch::Contains("has 0 levels"));

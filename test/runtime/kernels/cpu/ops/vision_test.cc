@@ -58,7 +58,7 @@ TEST_CASE("extents of resized images are bounded") {
   };
   CHECK(resize({3, 5}, "bilinear") == "succeeded");
   says(resize({0, 5}, "bilinear"), "output extent is 0");
-  says(resize({3, int64_t{1} << 33}, "bilinear"), "expected 1 to 2^31");
+  says(resize({3, int64_t{1} << 33}, "bilinear"), "out_w is 8589934592, expected at most 16777216");
   says(resize({3, 5}, "cubic"), "unknown interp_method 'cubic'");
 }
 

@@ -104,7 +104,17 @@ void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::St
   for (const RoleCheck& role : roles) {
     mlir::Value value = lastNamed(role.question.program, loss);
     if (!value) value = role.store->lastFor(number);
-    if (value && role.store->of(value).known()) return;
+    if (!value || !role.store->of(value).known()) continue;
+    // On its share a rank reports what the reference's ops give there, and no multiple of it.
+    const Reading& parts = role.store->of(value).parts;
+    pd::ProgramOp program = role.question.program;
+    if (parts.known && !parts.scale.isOne())
+      rung.add(messageAt(value.getDefiningOp() ? value.getDefiningOp() : program.getOperation(),
+                         Message::Level::Refuted, "scale",
+                         "gives " + parts.scale.text() + " times the loss `" + loss +
+                             "`, under its name: whoever fetches the loss reads that",
+                         "remove the factor, or give what has it another name"));
+    return;
   }
   rung.add(messageAt(roles.front().question.program, Message::Level::Unknown, "loss",
                      "no value with a known relation stands for the loss `" + loss + "`",

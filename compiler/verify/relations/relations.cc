@@ -108,7 +108,7 @@ void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::St
     // On its share a rank reports what the reference's ops give there, and no multiple of it.
     const Reading& parts = role.store->of(value).parts;
     pd::ProgramOp program = role.question.program;
-    if (parts.known && !parts.scale.isOne())
+    if (parts.known && !parts.scale.isLost() && !parts.scale.isOne())
       rung.add(messageAt(value.getDefiningOp() ? value.getDefiningOp() : program.getOperation(),
                          Message::Level::Refuted, "scale",
                          "gives " + parts.scale.text() + " times the loss `" + loss +

@@ -14,12 +14,15 @@ struct Needed {
   llvm::SetVector<mlir::Operation*> ops;
   llvm::SetVector<mlir::Value> fresh;  // values that a variable has been set to before
   llvm::StringSet<> old, set;          // variables that are read before they are set, and after
+  mlir::Operation* between = nullptr;  // one that reads a variable between two that set it
 };
 
 // Variables that belong to no parameter and that every step sets are of two kinds. What updates
 // take after that (the schedule's counter) is set once per step of a trainer, in the handler of
 // the clock, and read by the handlers of parameters. What the updates of one parameter take before
-// (a decay rate's power) is set after them, in the handler of that parameter.
+// (a decay rate's power) is set after them, in the handler of that parameter. A branch that sets a
+// variable inside (a rate by intervals) is placed as a whole, like a pd.set. Ops that nothing is
+// made of stay where steps are counted, so that what they compute can still be fetched.
 class Handlers {
  public:
   Handlers(const JobOnAxes& job, const UpdatePart& part, dist::ServeOp serve, bool compensate)
@@ -34,9 +37,10 @@ class Handlers {
     std::vector<Needed> needed;
     for (int owner = 0; owner < count; ++owner) needed.push_back(outsideOf(owner));
     if (mlir::failed(placeSets(needed))) return mlir::failure();
+    collectUnused(needed);
     copyUsedDeclarations(part_, main_, main);
-    SinglePlan plan{clockSets_.empty() ? pd::VarOp() : variable(clockSets_.front().getVar())};
-    if (plan.clock) buildClock();
+    SinglePlan plan{clockSets_.empty() ? pd::VarOp() : variable(varsOf(clockSets_.front()).front())};
+    if (plan.clock && mlir::failed(buildClock(plan.clock))) return mlir::failure();
     for (int owner = 0; owner < count; ++owner)
       if (part_.parameters()[owner].gradient && mlir::failed(buildPush(owner, needed[owner])))
         return mlir::failure();
@@ -80,30 +84,47 @@ class Handlers {
     return sets;
   }
 
-  // Sets of what belongs to no parameter, powers among them.
+  // What sets a variable that belongs to no parameter: a pd.set, or an op with one inside.
   void collect() {
-    for (auto set : pd::ProgramOp(main_).getBodyBlock()->getOps<pd::SetOp>())
-      if (isPartOf(set.getValue().getDefiningOp()) && part_.ownerOf(set.getVar()) < 0) {
-        sets_.push_back(set);
-        setTo_[set.getValue()] = set;
-      }
+    for (mlir::Operation& op : *pd::ProgramOp(main_).getBodyBlock()) {
+      auto set = llvm::dyn_cast<pd::SetOp>(op);
+      if (set ? !isPartOf(set.getValue().getDefiningOp()) || part_.ownerOf(set.getVar()) >= 0
+              : !isPartOf(&op) || part_.ownerOf(&op) >= 0 || touchedBy(&op).set.empty())
+        continue;
+      sets_.push_back(&op);
+      for (mlir::StringAttr name : varsOf(&op)) setters_[name].push_back(&op);
+      if (set) setTo_[set.getValue()] = set;
+    }
   }
 
+  static llvm::SmallVector<mlir::StringAttr> varsOf(mlir::Operation* setter) {
+    if (auto set = llvm::dyn_cast<pd::SetOp>(setter)) return {set.getVarAttr().getAttr()};
+    return touchedBy(setter).set;
+  }
+
+  // Notes an op that `value` is made of, and those before it. With `set` the updates of a parameter
+  // ask, which read what the clock has set; else the handler that sets it itself.
   void need(mlir::Value value, Needed& needed, bool set) const {
     if (pd::SetOp of = setTo_.lookup(value); set && of && !powerOf(value)) {
       needed.fresh.insert(value);
       needed.set.insert(of.getVar());
+      if (setters_.lookup(of.getVarAttr().getAttr()).size() > 1) needed.between = of;
       return;
     }
-    mlir::Operation* op = value.getDefiningOp();
+    needOp(value.getDefiningOp(), needed, set);
+  }
+
+  void needOp(mlir::Operation* op, Needed& needed, bool set) const {
     if (!op || part_.ownerOf(op) >= 0 || needed.ops.contains(op)) return;
     for (mlir::Value operand : takenBy(op)) need(operand, needed, set);
     needed.ops.insert(op);
+    if (set && !touchedBy(op).set.empty()) needed.between = op;
     for (mlir::StringAttr name : touchedBy(op).read) {
-      const bool after = llvm::any_of(sets_, [&](pd::SetOp one) {
-        return one.getVarAttr().getAttr() == name && one->isBeforeInBlock(op);
-      });
-      (after ? needed.set : needed.old).insert(name.getValue());
+      const std::vector<mlir::Operation*> setters = setters_.lookup(name);
+      const auto earlier = llvm::count_if(
+          setters, [&](mlir::Operation* one) { return one != op && one->isBeforeInBlock(op); });
+      if (earlier != 0 && earlier != static_cast<int64_t>(setters.size())) needed.between = op;
+      (earlier != 0 ? needed.set : needed.old).insert(name.getValue());
     }
   }
 
@@ -131,25 +152,52 @@ class Handlers {
   // Where each of sets_ goes.
   mlir::LogicalResult placeSets(llvm::ArrayRef<Needed> needed) {
     behind_.resize(needed.size());
-    for (pd::SetOp set : sets_) {
+    for (const Needed& one : needed)
+      if (one.between)
+        return one.between->emitError(
+            "belongs to a variable that is set more than once in a step, and updates take a value "
+            "from between: servers that apply every push by itself keep the last one only; use "
+            "sync_mode");
+    for (mlir::Operation* set : sets_) {
       llvm::SmallVector<int> before, after;
+      const llvm::SmallVector<mlir::StringAttr> vars = varsOf(set);
+      const auto takes = [&](const llvm::StringSet<>& names) {
+        return llvm::any_of(vars, [&](mlir::StringAttr var) { return names.contains(var); });
+      };
       for (auto [owner, one] : llvm::enumerate(needed)) {
-        if (one.old.contains(set.getVar())) before.push_back(static_cast<int>(owner));
-        if (one.set.contains(set.getVar())) after.push_back(static_cast<int>(owner));
+        if (takes(one.old)) before.push_back(static_cast<int>(owner));
+        if (takes(one.set)) after.push_back(static_cast<int>(owner));
       }
       if (before.empty()) {
         clockSets_.push_back(set);
       } else if (before.size() == 1 && after.empty()) {
         behind_[before.front()].push_back(set);
       } else {
-        return set.emitError("sets '")
-               << set.getVar() << "', of which updates take the value before this step"
+        return set->emitError("sets '")
+               << vars.front().getValue() << "', of which updates take the value before this step"
                << (after.empty() ? " for several parameters" : " and the one after it it")
                << ": servers that apply every push by itself cannot tell these apart; use "
                   "sync_mode";
       }
     }
     return mlir::success();
+  }
+
+  // Ops that belong to nobody and that no handler has.
+  void collectUnused(llvm::ArrayRef<Needed> needed) {
+    Needed placed;
+    for (const Needed& one : needed) placed.ops.insert_range(one.ops);
+    for (mlir::Operation* set : sets_) needFor(set, placed);
+    for (mlir::Operation* op : part_.ops())
+      if (part_.ownerOf(op) < 0 && !placed.ops.contains(op)) unused_.push_back(op);
+  }
+
+  // What a handler that sets or keeps `op` itself has to have.
+  void needFor(mlir::Operation* op, Needed& needed) const {
+    auto set = llvm::dyn_cast<pd::SetOp>(op);
+    if (!set) needOp(op, needed, /*set=*/false);
+    else if (!powerOf(set.getValue())) need(set.getValue(), needed, /*set=*/false);
+    needed.ops.insert(op);
   }
 
   mlir::Block* beginHandler(pd::VarOp var) {
@@ -168,16 +216,22 @@ class Handlers {
     return ops;
   }
 
-  // Copies of sets and of the ops before them that they need, each once, in the program's order.
-  void copyFor(llvm::ArrayRef<pd::SetOp> sets, mlir::OpBuilder& inside, mlir::IRMapping& map) {
+  // Copies of `ops` and of those before them that they need, each once, in the program's order.
+  mlir::LogicalResult copyFor(llvm::ArrayRef<mlir::Operation*> ops, mlir::OpBuilder& inside,
+                              mlir::IRMapping& map) {
     Needed needed;
-    for (pd::SetOp set : sets)
-      if (!powerOf(set.getValue())) need(set.getValue(), needed, /*set=*/false);
-    needed.ops.insert_range(sets);
+    for (mlir::Operation* op : ops) needFor(op, needed);
     for (mlir::Operation* op : inOrder(needed)) {
       auto set = llvm::dyn_cast<pd::SetOp>(op);
       if (!set) {
-        if (!map.contains(op->getResult(0))) inside.clone(*op, map);
+        if (op->getNumResults() != 0 && map.contains(op->getResult(0))) continue;
+        for (mlir::Value operand : takenBy(op))
+          if (!map.contains(operand))
+            return op->emitError("takes '")
+                   << pd::nameOf(operand)
+                   << "', which is of one parameter: servers that apply every push by itself have "
+                      "no place for both; use sync_mode";
+        inside.clone(*op, map);
         continue;
       }
       mlir::Value value = map.lookupOrNull(set.getValue());
@@ -186,14 +240,17 @@ class Handlers {
                       pd::kOptimize, declarations_);
       pd::SetOp::create(inside, set.getLoc(), set.getVarAttr(), value);
     }
+    return mlir::success();
   }
 
-  void buildClock() {
-    pd::SetOp first = clockSets_.front();
-    mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(beginHandler(variable(first.getVar())));
+  mlir::LogicalResult buildClock(pd::VarOp clock) {
+    mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(beginHandler(clock));
     mlir::IRMapping map;
-    copyFor(clockSets_, inside, map);
-    dist::YieldOp::create(inside, first.getLoc(), mlir::ValueRange());
+    std::vector<mlir::Operation*> ops = clockSets_;
+    llvm::append_range(ops, std::exchange(unused_, {}));
+    if (mlir::failed(copyFor(ops, inside, map))) return mlir::failure();
+    dist::YieldOp::create(inside, clock.getLoc(), mlir::ValueRange());
+    return mlir::success();
   }
 
   // g + (w - pulled)*g*g in place of g, for a copy of `op` that is made then.
@@ -265,7 +322,9 @@ class Handlers {
       pd::SetOp::create(within, set.getLoc(), set.getVarAttr(), value);
     }
     dist::YieldOp::create(within, loc, mlir::ValueRange());
-    copyFor(behind_[owner], inside, map);
+    std::vector<mlir::Operation*> last = behind_[owner];
+    llvm::append_range(last, std::exchange(unused_, {}));
+    if (mlir::failed(copyFor(last, inside, map))) return mlir::failure();
     dist::YieldOp::create(inside, loc, mlir::ValueRange());
     return mlir::success();
   }
@@ -275,9 +334,10 @@ class Handlers {
   mlir::OpBuilder builder_;  // in the server loop
   const bool compensate_;
   pd::Declarations declarations_;
-  std::vector<pd::SetOp> sets_, clockSets_;
-  std::vector<std::vector<pd::SetOp>> behind_;  // by parameter
+  std::vector<mlir::Operation*> sets_, clockSets_, unused_;
+  std::vector<std::vector<mlir::Operation*>> behind_;  // by parameter
   llvm::DenseMap<mlir::Value, pd::SetOp> setTo_;
+  llvm::DenseMap<mlir::StringAttr, std::vector<mlir::Operation*>> setters_;  // by variable
 };
 
 }  // namespace

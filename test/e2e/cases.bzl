@@ -170,6 +170,10 @@ PSERVER_ASYNC = {
     "fluid18/ftrl_lr": [],
     "fluid18/lamb_mlp": [],
     "fluid18/nesterov_exponential_mlp": [],
+    # A schedule with an op of which nothing is made.
+    "fluid18/polynomial_sgd_mlp": [],
+    # Branches of the schedule set the rate.
+    "fluid18/resnet_cifar": [],
     "fluid18/word2vec": [],
     # A rate per step from the command line.
     "static26/lenet": ["not_run='know no steps'"],
@@ -187,6 +191,8 @@ PSERVER_GEO = {
     "fluid18/lamb_mlp": [],
     "fluid18/word2vec": ["rows=shared_embedding"],
     "fluid18/word2vec_distributed": [],
+    # The forward part hands the parameter on.
+    "fluid18/word2vec_hsigmoid": [],
     # A rate per step from the command line: trainers know their steps.
     "static26/lenet": [],
     "static26/mlp_regression": [],

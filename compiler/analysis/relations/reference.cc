@@ -68,6 +68,12 @@ void Reference::noteTrained(mlir::Operation* op) {
   for (mlir::Value value : view.inputs("Param"))
     if (auto get = value ? value.getDefiningOp<pd::GetOp>() : pd::GetOp())
       trained_.insert(get.getVar());
+  // A forward op may hand a parameter on (W_Out of hierarchical_sigmoid): then what is set tells.
+  for (mlir::Value value : view.outputs("ParamOut")) {
+    if (!value) continue;
+    for (mlir::Operation* user : value.getUsers())
+      if (auto set = llvm::dyn_cast<pd::SetOp>(user)) trained_.insert(set.getVar());
+  }
 }
 
 void Reference::notePowers(mlir::Operation* op) {

@@ -38,7 +38,7 @@ class Reference {
     int number = initialNumber(var);
     return number < 0 ? nullptr : definitions_[number].op;
   }
-  // An optimizer's op trains it: it is read in the slot Param of an op with a ParamOut. (Files mark
+  // An optimizer's op trains it: it is read in the slot Param, or set to the ParamOut. (Files mark
   // running statistics as parameters too.)
   bool trains(llvm::StringRef var) const { return trained_.contains(var); }
   bool sets(llvm::StringRef var) const { return finalNumber(var) != initialNumber(var); }

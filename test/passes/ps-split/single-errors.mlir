@@ -68,3 +68,22 @@ pd.program @main {
   %n = pd.sgd Grad(%w) LearningRate(%lr) Param(%w) -> ParamOut("w") {op_role = 2 : i32} : (tensor<4xf32>, tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
   pd.set @w, %n : tensor<4xf32>
 }
+
+// -----
+
+// A rate from between two that set it.
+pd.var @w : tensor<4xf32> {parameter}
+pd.var @lr : tensor<1xf32>
+pd.program @main {
+  %x = pd.input "x" : tensor<4xf32>
+  %w = pd.get @w : tensor<4xf32>
+  %high = pd.fill_constant -> Out("lr") {dtype = 5 : i32, op_role = 16 : i32, shape = array<i64: 1>, value = 0.1 : f32} : () -> tensor<1xf32>
+  pd.set @lr, %high : tensor<1xf32>
+  // expected-error @+1 {{belongs to a variable that is set more than once in a step, and updates take a value from between: servers that apply every push by itself keep the last one only; use sync_mode}}
+  %lr = pd.get @lr : tensor<1xf32>
+  %low = pd.scale X(%high) -> Out("lr") {bias = 0.0 : f32, bias_after_scale = true, op_role = 16 : i32, scale = 0.5 : f32} : (tensor<1xf32>) -> tensor<1xf32>
+  pd.set @lr, %low : tensor<1xf32>
+  %g = pd.square_grad "Out@GRAD"(%x) X(%w) -> "X@GRAD"("w@GRAD") {op_role = 1 : i32, op_role_var = ["w", "w@GRAD"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %n = pd.sgd Grad(%g) LearningRate(%lr) Param(%w) -> ParamOut("w") {op_role = 2 : i32} : (tensor<4xf32>, tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
+  pd.set @w, %n : tensor<4xf32>
+}

@@ -1,6 +1,6 @@
 // Servers that apply every push by itself, and a rate by intervals: branches set it inside. They
 // stand where steps are counted, and so does an op of which nothing is made.
-// RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2 serve=async" | FileCheck %s
+// RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2 serve=async" | FileCheck %s
 
 // CHECK-LABEL: dist.role @trainer
 // CHECK: dist.push {{.*}} to @server::@step merge each
@@ -35,7 +35,7 @@ pd.program @main {
   %early = pd.less_than X(%step) Y(%end) -> Out("early") {op_role = 16 : i32} : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi1>
   %late = pd.logical_not X(%early) -> Out("late") {op_role = 16 : i32} : (tensor<1xi1>) -> tensor<1xi1>
   %high = pd.fill_constant -> Out("high") {dtype = 5 : i32, op_role = 16 : i32, shape = array<i64: 1>, value = 0.1 : f32} : () -> tensor<1xf32>
-  %out:2 = pd.conditional_block "$capture"(%high) Cond(%early) Input(%high) -> Out("lr") Scope("scope") {is_scalar_condition = true, op_role = 16 : i32, sub_block = #pd.block<1>} blocks [{captures = ["high"], idx = 1 : i32, locals = [], parent = 0 : i32, saved = [], written = ["lr"]}] {
+  %out:2 = pd.conditional_block "$capture"(%high) Cond(%early) Input(%high) -> Out("lr") Scope("scope") {is_scalar_condition = true, op_role = 16 : i32, sub_block = #pd.block<1>} blocks [{captures = ["high"], idx = 1 : i32, locals = [], parent = 0 : i32, saved = [], written = []}] {
   ^bb0(%c: tensor<1xf32>):
     %rate = pd.assign X(%c) -> Out("lr") {op_role = 16 : i32} : (tensor<1xf32>) -> tensor<1xf32>
     pd.set @lr, %rate : tensor<1xf32>

@@ -39,7 +39,8 @@ class Handlers {
     if (mlir::failed(placeSets(needed))) return mlir::failure();
     collectUnused(needed);
     copyUsedDeclarations(part_, main_, main);
-    SinglePlan plan{clockSets_.empty() ? pd::VarOp() : variable(varsOf(clockSets_.front()).front())};
+    SinglePlan plan{clockSets_.empty() ? pd::VarOp()
+                                       : variable(varsOf(clockSets_.front()).front())};
     if (plan.clock && mlir::failed(buildClock(plan.clock))) return mlir::failure();
     for (int owner = 0; owner < count; ++owner)
       if (part_.parameters()[owner].gradient && mlir::failed(buildPush(owner, needed[owner])))

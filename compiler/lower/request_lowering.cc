@@ -29,6 +29,10 @@ llvm::FailureOr<RequestNode> requestFor(Lowering& lowering, mlir::Operation* op,
   if (!variable) return op->emitError() << "there is no variable " << table, failure();
   auto layout = layoutOf(op, variable, dist::meshOf(variable));
   if (failed(layout)) return failure();
+  if (*layout && !(*layout)->also.empty())
+    return op->emitError() << op->getName() << ": " << table
+                           << " is cut along several dims: tables are cut along one; keep it so",
+           failure();
   return RequestNode{
       .comm = comm->number, .table = variable.getSymName().str(), .layout = std::move(*layout)};
 }

@@ -135,14 +135,82 @@ void Rpc::apply(const Scene& scene, Server& server, Pushed& pushed) {
                "add dist.handle push @" + name + ", or do not push it");
 }
 
+namespace {
+
+int64_t trainersOf(const Axes& mesh) {
+  int64_t count = 1;
+  for (int64_t size : mesh.meshSizes) count *= size;
+  return count;
+}
+
+}  // namespace
+
+// A handler of pulls is walked twice: what the second trainer gets is what the first one has got.
+// One of lookups may run for some trainers and not for others.
+void Rpc::answer(const Scene& scene, Server& server, dist::Handler kind, llvm::StringRef table,
+                 mlir::Operation* request) {
+  dist::ServeOp serve = serveOf(findProgram(server.walk->question.role, "main"));
+  dist::HandleOp handler;
+  if (serve)
+    for (auto one : serve.getBody().front().getOps<dist::HandleOp>())
+      if (one.getKind() == kind && one.getVar() == table) handler = one;
+  if (!handler) return;
+  asked_.insert(handler);
+  Store& store = *server.walk->store;
+  const auto held = [&] {
+    std::map<std::string, Relation> now;
+    handler.walk([&](pd::SetOp set) {
+      if (const Variable* variable = store.variable(set.getVar()))
+        now[set.getVar().str()] = store.held(*variable).relation;
+    });
+    return now;
+  };
+  const auto run = [&](Rung& findings) {
+    for (mlir::BlockArgument argument : handler.getBody().getArguments())
+      store.lose(argument, {"is what one trainer asks with", -1, {}});
+    walkBlock({server.walk->question, store, findings, this}, nullptr, handler.getBody().front());
+  };
+  const bool pull = kind == dist::Handler::Pull;
+  std::map<std::string, Relation> before = held();
+  run(scene.findings);
+  if (pull && trainersOf(scene.store.meshAxes()) == 1) return;
+  if (pull) {
+    before = held();
+    Rung again;
+    run(again);
+  }
+  for (const auto& [name, relation] : held()) {
+    const Relation& first = before[name];
+    if (first.known() && first == relation) continue;
+    const bool wrong = first.known() && relation.known();
+    scene.findings.add(messageAt(
+        handler, wrong ? Message::Level::Refuted : Message::Level::Unknown, "serve",
+        "sets `" + name + "` to " +
+            (wrong ? "another value" : "what is not known to be the same value") +
+            (pull ? " for every trainer that asks: " + typeOf(request) +
+                        " gives each of them something else"
+                  : " where rows are asked for, and which server is asked depends on the ids"),
+        "set it in the round, or in the handler of a push"));
+  }
+}
+
+// What no trainer asks for is a mistake of the job, or of the one who reads it.
+void Rpc::checkAsked(dist::ServeOp serve, Rung& findings) const {
+  for (auto handler : serve.getBody().front().getOps<dist::HandleOp>()) {
+    const bool pull = handler.getKind() == dist::Handler::Pull;
+    if ((!pull && handler.getKind() != dist::Handler::Lookup) || asked_.contains(handler)) continue;
+    findings.add(messageAt(handler, Message::Level::Refuted, "serve",
+                           "is never run: no trainer " +
+                               std::string(pull ? "pulls" : "looks rows of") + " `" +
+                               handler.getVar()->str() + "`" + (pull ? "" : " up"),
+                           "ask for it, or remove the handler"));
+  }
+}
+
 // A server of single requests when all trainers have been walked.
 void Rpc::finishSingle(dist::ServeOp serve, Server& server, Rung& findings) {
   for (auto handler : serve.getBody().front().getOps<dist::HandleOp>()) {
-    if (handler.getKind() != dist::Handler::Push)
-      findings.add(messageAt(handler, Message::Level::Unknown, "serve",
-                             "answers requests in a way of its own: no rule says what trainers get",
-                             "leave the handler out: servers answer with what they have"));
-    else if (!server.pushed.count(handler.getVar()->str()))
+    if (handler.getKind() == dist::Handler::Push && !server.pushed.count(handler.getVar()->str()))
       findings.add(messageAt(handler, Message::Level::Refuted, "push",
                              "is never run: no trainer pushes to `" + handler.getVar()->str() + "`",
                              "push its gradient once per step, or remove the handler"));
@@ -194,17 +262,10 @@ void Rpc::runRound(Server& server, Rung& findings) {
   server.roundRun = true;
   dist::ServeOp serve = serveOf(server.walk->question.program);
   if (!serve || serve.getMode() != dist::ServeMode::Sync) return;
-  for (auto handler : serve.getBody().front().getOps<dist::HandleOp>()) {
-    if (handler.getKind() == dist::Handler::Round) {
+  for (auto handler : serve.getBody().front().getOps<dist::HandleOp>())
+    if (handler.getKind() == dist::Handler::Round)
       walkBlock({server.walk->question, *server.walk->store, findings, this}, server.walk->watch,
                 handler.getBody().front());
-      continue;
-    }
-    findings.add(
-        messageAt(handler, Message::Level::Unknown, "serve",
-                  "answers requests of its own way: no rule says what trainers get",
-                  "leave the handler out: a server of mode sync answers with what it has"));
-  }
   for (auto& [name, pushed] : server.pushed)
     if (!pushed.used)
       findings.add(messageAt(pushed.op, Message::Level::Refuted, "push",
@@ -280,7 +341,10 @@ Awaited Rpc::heldBy(const Scene& scene, Server* server, mlir::SymbolRefAttr name
 }
 
 void Rpc::pull(const Scene& scene, dist::PullOp op) {
-  Awaited whole = heldBy(scene, serverOf(scene, op), op.getVar());
+  Server* server = serverOf(scene, op);
+  if (server)
+    answer(scene, *server, dist::Handler::Pull, op.getVar().getLeafReference().getValue(), op);
+  Awaited whole = heldBy(scene, server, op.getVar());
   if (!whole.relation.known()) return scene.giveUnknown(op, whole.reason.why);
   scene.store.set(op.getOutput(), std::move(whole.relation));
 }
@@ -295,6 +359,9 @@ void Rpc::remote(const Scene& scene, dist::RemoteOp op) {
 // Servers answer a lookup out of what they hold then: a round between the two changes it.
 bool Rpc::lookup(const Scene& scene, dist::CompositeOp composite, dist::LookupOp request) {
   Server* server = serverNamed(request.getVar().getRootReference().getValue());
+  if (server)
+    answer(scene, *server, dist::Handler::Lookup, request.getVar().getLeafReference().getValue(),
+           request);
   const Awaited now = heldBy(scene, server, request.getVar());
   // Without rounds rows are those of any time.
   if (!now.relation.known() || server->single()) return false;
@@ -322,6 +389,7 @@ void Rpc::finish(Rung& findings) {
                                "put it into the round, or into the start-up program"));
     Server& server = servers_[dist::RoleOp(walk.question.role).getSymName().str()];
     server.walk = &walk;
+    if (!walk.question.startup) checkAsked(serve, findings);
     if (server.single()) {
       if (!walk.question.startup) finishSingle(serve, server, findings);
       continue;

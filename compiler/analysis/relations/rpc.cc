@@ -181,6 +181,11 @@ void Rpc::answer(const Scene& scene, Server& server, dist::Handler kind, llvm::S
   }
   for (const auto& [name, relation] : held()) {
     const Relation& first = before[name];
+    // What stands for nothing of the reference is nobody's answer: a count of requests.
+    const Variable& variable = *store.variable(name);
+    if (server.walk->question.reference.initialNumber(variable.reference) < 0 &&
+        relation.known() && relation.reference < 0)
+      continue;
     if (first.known() && first == relation) continue;
     const bool wrong = first.known() && relation.known();
     scene.findings.add(messageAt(

@@ -53,8 +53,8 @@ class BlocksLowering {
     mlir::Block& body = loop_.getBody().front();
     if (!body.getArgument(0).use_empty())
       return loop_.emitError(
-          "dist.foreach_block: the number of the block is read, which is not "
-          "supported natively");
+          "dist.foreach_block: the number of the block is read, which is not supported natively; "
+          "keep what differs from block to block in a variable of the same blocks");
     const exec::Layout& layout = *variable->layout;
     const exec::Parts parts(layout, coordinatesOf(dist::meshOf(loop_), layout.axes));
     if (failed(begin())) return failure();

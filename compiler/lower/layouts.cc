@@ -81,8 +81,8 @@ struct AxesOfDim {
 
 }  // namespace
 
-// Axes that cut one dim evenly compose, in the order of the mesh, and so do dims that are cut evenly,
-// each by axes of its own. Other layouts beside a second axis have no place in plans.
+// Axes that cut one dim evenly compose, in the order of the mesh, and so do dims that are cut
+// evenly, each by axes of its own. Other layouts beside a second axis have no place in plans.
 llvm::FailureOr<std::optional<exec::Layout>> layoutOf(mlir::Operation* op, pd::VarOp variable,
                                                       dist::MeshOp mesh) {
   auto relation = variable->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
@@ -114,8 +114,8 @@ llvm::FailureOr<std::optional<exec::Layout>> layoutOf(mlir::Operation* op, pd::V
     cut.layout = dist::LayoutAttr::even(op->getContext(), *extent);
   }
   const auto& [dim, first] = *cuts.begin();
-  layout =
-      layoutOf(first.layout, dim, first.axes, wholeOf(variable, local, dim, first.layout.getExtent()));
+  layout = layoutOf(first.layout, dim, first.axes,
+                    wholeOf(variable, local, dim, first.layout.getExtent()));
   for (const auto& [other, cut] : llvm::drop_begin(cuts)) {
     layout->axes.insert(layout->axes.end(), cut.axes.begin(), cut.axes.end());
     layout->whole[static_cast<size_t>(other)] = cut.layout.getExtent();

@@ -88,8 +88,7 @@ bool Asked::Begin(exec::Turn& turn, Answers& answers) {
       turn.when = running_->when;
       turn.table = tables_[running_->table].name;
       const auto& numbers = running_->numbers;
-      if (pull)
-        turn.arguments = {{DType::kInt64, {1}, reinterpret_cast<const std::byte*>(&from_)}};
+      if (pull) turn.arguments = {{DType::kInt64, {1}, reinterpret_cast<const std::byte*>(&from_)}};
       else
         turn.arguments = {{DType::kInt64,
                            {static_cast<int64_t>(numbers.size()), 1},

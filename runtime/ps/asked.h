@@ -1,8 +1,8 @@
 // Pulls and lookups that a program of the server answers (dist.handle pull, lookup): they wait here
 // for their turn, and are answered when the program has run, with what the table then holds.
 //
-//     messages of a pull ──► one program ──► a copy of the table, of which every message has its piece
-//     message of a lookup ─► one program ──► the rows that it asks for
+//     messages of a pull ──► one program ──► a copy of the table, of which every message has its
+//     piece message of a lookup ─► one program ──► the rows that it asks for
 //
 // A table with such a program has all its pulls and lookups answered here, those without a program
 // of their own too: nobody reads its memory while a program changes it. Owned by the protocol
@@ -87,7 +87,7 @@ class Asked {
   void AnswerLookup(Ask& ask, Answers& answers);
 
   const std::vector<exec::Table>& tables_;
-  std::vector<Use> uses_;                     // by table
+  std::vector<Use> uses_;                      // by table
   std::vector<std::vector<Pulling>> pulling_;  // by trainer and table
   std::deque<std::unique_ptr<Ask>> queue_;
   std::unique_ptr<Ask> running_;

@@ -261,8 +261,8 @@ void Protocol::Read(int trainer, int64_t round, const std::string& table, Readin
   if (!parked) answer(status);
 }
 
-// A request that may be answered waits for its program. The trainer waits for the answer, so that no
-// phase ends meanwhile.
+// A request that may be answered waits for its program. The trainer waits for the answer, so that
+// no phase ends meanwhile.
 void Protocol::Ask(int trainer, int64_t round, const exec::Table& table, Reading how, int64_t chunk,
                    std::vector<int64_t> rows, Reply reply) {
   Read(trainer, round, table.name, how,

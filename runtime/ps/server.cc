@@ -66,8 +66,7 @@ absl::Status Server::Open(std::vector<exec::Table> tables, std::vector<Handler> 
   };
   const Protocol::Options settings{name_, options_.trainer_role, options_.trainers,
                                    options_.timeout_seconds, tell};
-  if (served.empty())
-    protocol_ = std::make_unique<Protocol>(settings, std::move(tables), handlers);
+  if (served.empty()) protocol_ = std::make_unique<Protocol>(settings, std::move(tables), handlers);
   else
     protocol_ =
         std::make_unique<SinglePushes>(settings, std::move(tables), served, pulled, handlers);

@@ -6,8 +6,8 @@
 // its own share of the batch, the handler runs at once, and all that follows carries the tag
 // `staleness`, which a contract has to declare. A handler of pulls runs before every answer, once
 // per trainer: after the first time it must not change what servers hold. One of lookups runs
-// where rows are asked for, which depends on data: it must not change it at all. Used by the walk of a trainer (walk.cc) where it
-// meets such a request.
+// where rows are asked for, which depends on data: it must not change it at all. Used by the walk
+// of a trainer (walk.cc) where it meets such a request.
 #pragma once
 
 #include <map>
@@ -68,7 +68,7 @@ class Rpc {
   void finishSingle(dist::ServeOp serve, Server& server, Rung& findings);
 
   llvm::MutableArrayRef<RoleWalk> roles_;
-  std::map<std::string, Server> servers_;  // by role
+  std::map<std::string, Server> servers_;   // by role
   llvm::DenseSet<mlir::Operation*> asked_;  // handlers that have run
 };
 

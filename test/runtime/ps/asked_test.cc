@@ -1,5 +1,5 @@
-// Pulls and lookups that programs of a server answer: what a program is told, once per pull whatever
-// its messages, what each trainer gets, and how a failure ends. The protocol by itself.
+// Pulls and lookups that programs of a server answer: what a program is told, once per pull
+// whatever its messages, what each trainer gets, and how a failure ends. The protocol by itself.
 #include "runtime/ps/asked.h"
 
 #include <catch2/catch.hpp>
@@ -53,8 +53,8 @@ const std::vector<exec::Rounds::Handler> kHandlers = {{When::kPull, "w"}, {When:
 
 TEST_CASE("a pull is answered when its program has run, each trainer's by itself") {
   std::vector<float> w = {1, 2}, t = {3, 4};
-  Protocol protocol({"server 0", "trainer", 2, 60},
-                    {TableOf("w", {2}, w), TableOf("t", {2, 1}, t)}, kHandlers);
+  Protocol protocol({"server 0", "trainer", 2, 60}, {TableOf("w", {2}, w), TableOf("t", {2, 1}, t)},
+                    kHandlers);
   for (int trainer : {0, 1}) REQUIRE(protocol.Join(trainer).ok());
   const exec::Table& table = *protocol.Find("w");
   REQUIRE(protocol.Asks(table));
@@ -80,9 +80,9 @@ TEST_CASE("a pull is answered when its program has run, each trainer's by itself
 TEST_CASE("the messages of one pull have one program, the next pull another one") {
   const auto count = static_cast<size_t>(kChunkBytes) / sizeof(float) + 1;
   std::vector<float> w(count, 1), t = {3, 4};
-  Protocol protocol(
-      {"server 0", "trainer", 1, 60},
-      {TableOf("w", {static_cast<int64_t>(count)}, w), TableOf("t", {2, 1}, t)}, kHandlers);
+  Protocol protocol({"server 0", "trainer", 1, 60},
+                    {TableOf("w", {static_cast<int64_t>(count)}, w), TableOf("t", {2, 1}, t)},
+                    kHandlers);
   REQUIRE(protocol.Join(0).ok());
   const exec::Table& table = *protocol.Find("w");
   for (float value : {2.0F, 3.0F}) {
@@ -131,8 +131,8 @@ TEST_CASE("a program of lookups gets the numbers that rows have in the whole tab
 
 TEST_CASE("a request out of turn, and a program that fails, end the protocol by name") {
   std::vector<float> w = {1, 2}, t = {3, 4};
-  Protocol protocol({"server 0", "trainer", 2, 60},
-                    {TableOf("w", {2}, w), TableOf("t", {2, 1}, t)}, kHandlers);
+  Protocol protocol({"server 0", "trainer", 2, 60}, {TableOf("w", {2}, w), TableOf("t", {2, 1}, t)},
+                    kHandlers);
   for (int trainer : {0, 1}) REQUIRE(protocol.Join(trainer).ok());
   Word running, waiting, early;
   protocol.Ask(0, kStartUp, *protocol.Find("w"), Reading::kPull, 0, {}, running.Take());
@@ -140,7 +140,8 @@ TEST_CASE("a request out of turn, and a program that fails, end the protocol by 
   REQUIRE(protocol.Next().ok());
   SECTION("a program fails") {
     protocol.Finish(absl::InternalError("no room"));
-    const std::string why = "server 0 failed when it answered trainer 0's pull of table 'w': no room";
+    const std::string why =
+        "server 0 failed when it answered trainer 0's pull of table 'w': no room";
     CHECK(running.status.message() == why);
     CHECK(waiting.status.message() == why);
     CHECK(protocol.Next().status().message() == why);

@@ -2,11 +2,12 @@
 // argument: the number of the trainer, or the ids, of which only the request knows how many.
 // RUN: dtranspile-opt %s --specialize="role=server" 2>/dev/null | dtranspile-lower - | FileCheck %s
 
-// CHECK: program round
-// CHECK: program pull A
+// CHECK: program main round
+// CHECK-NEXT: program main pull A
 // CHECK: blocks
-// CHECK: program lookup A
-// CHECK: reduce_max
+// CHECK: copy from int64[1] -> last
+// CHECK-NEXT: program main lookup A
+// CHECK: reduce_max({{.*}} int64[?x1])
 // CHECK-NOT: program
 
 dist.mesh @wk [dp = 2]

@@ -2,7 +2,7 @@
 
 // CHECK: dist.push: u is a list, or has extents that depend on data: not supported natively
 // CHECK: dist.lookup: the width of the rows of @server::@B is not known: declare it in the type of the result
-// CHECK: dist.pull: {{.*}} is a list, or has extents that depend on data: not supported natively
+// CHECK: dist.pull: @server::@B is a list, or has extents that depend on data: not supported natively
 // CHECK: dist.pull: @server::@Q is cut along several dims: tables are cut along one; keep it so
 module attributes {dist.class = "trainer", dist.role = "trainer"} {
   dist.mesh @wk [dp = 2]

@@ -1,4 +1,6 @@
 // Selectors, layouts and communicators of dialect dist in the words of plans.
+#include <map>
+
 #include "compiler/lower/dist_lowering.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
@@ -31,7 +33,9 @@ exec::Layout layoutOf(dist::LayoutAttr layout, int64_t dim, llvm::ArrayRef<std::
           layout.getPer(),
           layout.getFirst(),
           "",
-          {whole.begin(), whole.end()}};
+          {whole.begin(), whole.end()},
+          {},
+          {}};
 }
 
 namespace {
@@ -69,10 +73,16 @@ std::optional<int64_t> extentOf(mlir::RankedTensorType local, int64_t dim, int64
   return whole;
 }
 
+// How one dim of a variable is cut.
+struct AxesOfDim {
+  std::vector<std::string> axes;
+  dist::LayoutAttr layout;
+};
+
 }  // namespace
 
-// Axes that cut one dim evenly compose, in the order of the mesh; two dims, or other layouts beside
-// a second axis, have no place in plans.
+// Axes that cut one dim evenly compose, in the order of the mesh, and so do dims that are cut
+// evenly, each by axes of its own. Other layouts beside a second axis have no place in plans.
 llvm::FailureOr<std::optional<exec::Layout>> layoutOf(mlir::Operation* op, pd::VarOp variable,
                                                       dist::MeshOp mesh) {
   auto relation = variable->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
@@ -83,25 +93,35 @@ llvm::FailureOr<std::optional<exec::Layout>> layoutOf(mlir::Operation* op, pd::V
     return op->emitError() << "variable @" << variable.getSymName() << " is cut " << why
                            << ": not supported natively";
   };
-  dist::LayoutAttr first;
-  std::vector<std::string> axes;
-  int64_t dim = 0;
+  std::map<int64_t, AxesOfDim> cuts;
   for (mlir::StringAttr axis : mesh.getAxes().getAsRange<mlir::StringAttr>()) {
     dist::AxisRelAttr state = relation.lookup(axis);
     if (!state || state.getState() != dist::StateKind::Split) continue;
-    if (!axes.empty() && (state.getDim() != dim || state.getLayout() != first))
-      return refuse("along several dims, or by several layouts"), llvm::failure();
-    axes.push_back(axis.getValue().str());
-    dim = state.getDim();
-    first = state.getLayout();
+    auto [cut, fresh] = cuts.try_emplace(state.getDim());
+    if (!fresh && state.getLayout() != cut->second.layout)
+      return refuse("by several layouts"), llvm::failure();
+    cut->second.axes.push_back(axis.getValue().str());
+    cut->second.layout = state.getLayout();
   }
-  if (axes.empty()) return layout;
-  if (!first) {
-    std::optional<int64_t> extent = extentOf(local, dim, coordinatesOf(mesh, axes));
+  if (cuts.empty()) return layout;
+  for (auto& [dim, cut] : cuts) {
+    const bool even = !cut.layout || cut.layout.getKind() == dist::LayoutKind::Even;
+    if (cuts.size() > 1 && (!even || dim == dist::kFlat))
+      return refuse("along several dims, and not evenly along each of them"), llvm::failure();
+    if (cut.layout) continue;
+    std::optional<int64_t> extent = extentOf(local, dim, coordinatesOf(mesh, cut.axes));
     if (!extent) return refuse("evenly, and has no extent in " + llvm::Twine(dim)), llvm::failure();
-    first = dist::LayoutAttr::even(op->getContext(), *extent);
+    cut.layout = dist::LayoutAttr::even(op->getContext(), *extent);
   }
-  layout = layoutOf(first, dim, axes, wholeOf(variable, local, dim, first.getExtent()));
+  const auto& [dim, first] = *cuts.begin();
+  layout = layoutOf(first.layout, dim, first.axes,
+                    wholeOf(variable, local, dim, first.layout.getExtent()));
+  for (const auto& [other, cut] : llvm::drop_begin(cuts)) {
+    layout->axes.insert(layout->axes.end(), cut.axes.begin(), cut.axes.end());
+    layout->whole[static_cast<size_t>(other)] = cut.layout.getExtent();
+    layout->also.push_back(static_cast<int>(other));
+    layout->also_parts.push_back(coordinatesOf(mesh, cut.axes));
+  }
   if (layout->kind == exec::LayoutKind::kHashed) layout->name = variable.getSymName().str();
   if (layout->kind != exec::LayoutKind::kEven && dim > 0)
     return refuse("into unequal parts of dim " + llvm::Twine(dim) +

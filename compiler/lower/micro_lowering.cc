@@ -259,7 +259,8 @@ LogicalResult cutFeed(Lowering& lowering, pd::InputOp input, int feed, pd::Tenso
   if (isRunTimeValue(info))
     return input.emitError()
            << "feed " << name
-           << " is ragged: cutting it into micro-batches is not supported natively";
+           << " is ragged: cutting it into micro-batches is not supported natively; pad it into a "
+              "dense feed";
   const size_t dim = batchDimOf(input);
   const int64_t extent = info.dims[dim], micros = coordinatesOf(mesh, axes);
   if (extent % micros != 0)

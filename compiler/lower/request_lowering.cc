@@ -29,12 +29,17 @@ llvm::FailureOr<RequestNode> requestFor(Lowering& lowering, mlir::Operation* op,
   if (!variable) return op->emitError() << "there is no variable " << table, failure();
   auto layout = layoutOf(op, variable, dist::meshOf(variable));
   if (failed(layout)) return failure();
+  if (*layout && !(*layout)->also.empty())
+    return op->emitError() << op->getName() << ": " << table
+                           << " is cut along several dims: tables are cut along one; keep it so",
+           failure();
   return RequestNode{
       .comm = comm->number, .table = variable.getSymName().str(), .layout = std::move(*layout)};
 }
 
-LogicalResult refuse(mlir::Operation* op, mlir::Value value) {
-  return op->emitError() << op->getName() << ": " << dist::nameOf(value)
+template <typename Name>
+LogicalResult refuse(mlir::Operation* op, Name name) {
+  return op->emitError() << op->getName() << ": " << name
                          << " is a list, or has extents that depend on data: not supported "
                             "natively";
 }
@@ -46,7 +51,7 @@ LogicalResult lowerPush(Lowering& lowering, mlir::Operation* op) {
   auto push = llvm::cast<dist::PushOp>(op);
   const pd::TensorInfo& info = lowering.info(push.getInput());
   if (info.kind != pd::Kind::SelectedRows && isRunTimeValue(info))
-    return refuse(op, push.getInput());
+    return refuse(op, dist::nameOf(push.getInput()));
   llvm::FailureOr<RequestNode> request = requestFor(lowering, op, push.getVar());
   if (failed(request)) return failure();
   request->kind = RequestNode::Kind::Push;
@@ -64,7 +69,7 @@ LogicalResult lowerPush(Lowering& lowering, mlir::Operation* op) {
 LogicalResult lowerPull(Lowering& lowering, mlir::Operation* op) {
   auto pull = llvm::cast<dist::PullOp>(op);
   pd::TensorInfo info = pd::declaredInfo(pull.getOutput().getType());
-  if (isRunTimeValue(info)) return refuse(op, pull.getOutput());
+  if (isRunTimeValue(info)) return refuse(op, pull.getVar());
   llvm::FailureOr<RequestNode> request = requestFor(lowering, op, pull.getVar());
   if (failed(request)) return failure();
   request->kind = RequestNode::Kind::Pull;
@@ -91,7 +96,8 @@ LogicalResult lowerPull(Lowering& lowering, mlir::Operation* op) {
 LogicalResult lowerLookup(Lowering& lowering, mlir::Operation* op) {
   auto lookup = llvm::cast<dist::LookupOp>(op);
   const pd::TensorInfo& ids = lowering.info(lookup.getIds());
-  if (ids.kind != pd::Kind::Tensor || !ids.rankKnown) return refuse(op, lookup.getIds());
+  if (ids.kind != pd::Kind::Tensor || !ids.rankKnown)
+    return refuse(op, dist::nameOf(lookup.getIds()));
   const pd::TensorInfo declared = pd::declaredInfo(lookup.getOutput().getType());
   llvm::FailureOr<RequestNode> request = requestFor(lowering, op, lookup.getVar());
   if (failed(request)) return failure();

@@ -53,8 +53,8 @@ class BlocksLowering {
     mlir::Block& body = loop_.getBody().front();
     if (!body.getArgument(0).use_empty())
       return loop_.emitError(
-          "dist.foreach_block: the number of the block is read, which is not "
-          "supported natively");
+          "dist.foreach_block: the number of the block is read, which is not supported natively; "
+          "keep what differs from block to block in a variable of the same blocks");
     const exec::Layout& layout = *variable->layout;
     const exec::Parts parts(layout, coordinatesOf(dist::meshOf(loop_), layout.axes));
     if (failed(begin())) return failure();
@@ -197,20 +197,22 @@ llvm::FailureOr<int> placeInVariable(Lowering& lowering, mlir::Operation* op,
 }
 
 llvm::FailureOr<PlanProgram> programOf(dist::HandleOp handler) {
-  if (handler.getKind() == dist::Handler::Round)
-    return PlanProgram{.name = "round", .when = exec::When::kRound};
+  static constexpr exec::When kWhen[] = {exec::When::kRound, exec::When::kPush, exec::When::kPull,
+                                         exec::When::kLookup};
+  const exec::When when = kWhen[static_cast<int>(handler.getKind())];
+  if (when == exec::When::kRound) return PlanProgram{.name = "round", .when = when};
   const bool sync =
       llvm::cast<dist::ServeOp>(handler->getParentOp()).getMode() == dist::ServeMode::Sync;
-  if (handler.getKind() == dist::Handler::Push && !sync) {
+  if (when != exec::When::kPush || !sync) {
     const std::string table = handler.getVar()->str();
-    return PlanProgram{.name = "push " + table, .when = exec::When::kPush, .table = table};
+    return PlanProgram{.name = dist::stringifyHandler(handler.getKind()).str() + " " + table,
+                       .when = when,
+                       .table = table};
   }
   handler.emitError() << "dist.handle " << dist::stringifyHandler(handler.getKind()) << " in mode "
                       << dist::stringifyServeMode(
                              llvm::cast<dist::ServeOp>(handler->getParentOp()).getMode())
-                      << ": not supported natively; servers run a round in mode sync and the "
-                         "handlers of pushes in the others, and answer what else is asked with "
-                         "what they have";
+                      << ": not supported natively; in mode sync the round takes what is pushed";
   return failure();
 }
 

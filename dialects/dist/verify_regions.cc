@@ -304,14 +304,53 @@ LogicalResult HandleOp::verify() {
   if (asked && getBody().getArgumentTypes().front() != number)
     return emitOpError("D18: the number of the sender is tensor<1xi64>, not ")
            << getBody().getArgumentTypes().front();
+  const mlir::Type ids = mlir::RankedTensorType::get({mlir::ShapedType::kDynamic, 1},
+                                                     mlir::IntegerType::get(getContext(), 64));
+  if (getKind() == Handler::Lookup && getBody().getArgumentTypes().front() != ids)
+    return emitOpError("D18: the ids of a lookup are tensor<?x1xi64>, not ")
+           << getBody().getArgumentTypes().front();
   return yieldOf(getBody()) ? mlir::success()
                             : LogicalResult(emitOpError("region ends with dist.yield"));
 }
+
+namespace {
+
+// A request of another role for a variable of this one; null where there is none.
+Operation* requestFor(HandleOp handler, llvm::StringRef variable) {
+  Operation* found = nullptr;
+  const llvm::StringRef role = roleOf(handler);
+  jobOf(handler)->walk([&](Operation* op) {
+    auto name = llvm::isa<PullOp, LookupOp>(op) ? op->getAttrOfType<mlir::SymbolRefAttr>("var")
+                                                : mlir::SymbolRefAttr();
+    if (!found && name && name.getRootReference() == role && name.getLeafReference() == variable)
+      found = op;
+  });
+  return found;
+}
+
+// D37: what a program of a pull or a lookup sets is told to nobody else meanwhile.
+LogicalResult verifyAsked(HandleOp handler) {
+  mlir::WalkResult result = handler.getBody().walk([&](pd::SetOp set) {
+    if (set.getVarAttr() == handler.getVarAttr()) return mlir::WalkResult::advance();
+    Operation* other = requestFor(handler, set.getVar());
+    for (auto one : handler->getBlock()->getOps<HandleOp>())
+      if (!other && one.getVarAttr() == set.getVarAttr()) other = one;
+    if (!other) return mlir::WalkResult::advance();
+    auto error = set.emitOpError("D37: sets ")
+                 << set.getVarAttr() << " in the handler of requests for " << handler.getVarAttr();
+    error.attachNote(other->getLoc()) << "which is asked for by itself";
+    return mlir::WalkResult::interrupt();
+  });
+  return mlir::failure(result.wasInterrupted());
+}
+
+}  // namespace
 
 LogicalResult HandleOp::verifySymbolUses(SymbolTableCollection& tables) {
   if (!getVar()) return mlir::success();
   if (!tables.lookupNearestSymbolFrom<pd::VarOp>(*this, getVarAttr()))
     return emitOpError("D5: there is no variable ") << getVarAttr() << " in this role";
+  if (getKind() == Handler::Pull || getKind() == Handler::Lookup) return verifyAsked(*this);
   // Others may be read while this one is being changed.
   for (auto other : getOperation()->getBlock()->getOps<HandleOp>()) {
     if (other == *this || other.getKind() != Handler::Push) continue;

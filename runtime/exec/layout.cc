@@ -33,7 +33,8 @@ absl::StatusOr<Place> PlaceOf(const std::vector<std::string>& axes, const Positi
   return place;
 }
 
-Parts::Parts(const Layout& layout, int64_t of) : layout_(layout), of_(of) {
+Parts::Parts(const Layout& layout, int64_t of) : layout_(layout), of_(of), along_(of) {
+  for (const int64_t parts : layout.also_parts) along_ = std::max<int64_t>(1, along_ / parts);
   for (size_t i = 0; layout.dim >= 0 && i < layout.whole.size(); ++i) {
     const auto dim = static_cast<size_t>(layout.dim);
     if (i < dim) outer_ *= layout.whole[i];
@@ -57,7 +58,8 @@ Parts::Parts(const Layout& layout, int64_t of) : layout_(layout), of_(of) {
 int64_t Parts::extent(int64_t part) const {
   const int64_t n = layout_.extent;
   switch (layout_.kind) {
-    case LayoutKind::kEven: return std::clamp<int64_t>(n - part * room(), 0, room());
+    case LayoutKind::kEven:
+      return std::clamp<int64_t>(n - part / (of_ / along_) * room(), 0, room());
     case LayoutKind::kBlocks: {
       const int64_t first = FirstBlock(part);
       if (first >= blocks_) return 0;
@@ -77,7 +79,7 @@ int64_t Parts::extent(int64_t part) const {
 int64_t Parts::room() const {
   switch (layout_.kind) {
     case LayoutKind::kEven:
-    case LayoutKind::kCyclic: return DivideUp(layout_.extent, of_);
+    case LayoutKind::kCyclic: return DivideUp(layout_.extent, along_);
     case LayoutKind::kBlocks: return extent(layout_.first % of_);  // block 0 and every N-th one
     case LayoutKind::kHashed: {
       int64_t most = 0;
@@ -128,13 +130,72 @@ std::vector<int64_t> Parts::WithExtent(int64_t extent) const {
   return dims;
 }
 
+std::vector<int64_t> Parts::room_dims() const {
+  std::vector<int64_t> dims = WithExtent(room());
+  for (size_t i = 0; i < layout_.also.size(); ++i) {
+    int64_t& extent = dims[static_cast<size_t>(layout_.also[i])];
+    extent = DivideUp(extent, layout_.also_parts[i]);
+  }
+  return dims;
+}
+
+std::vector<int64_t> Parts::Begins(int64_t part) const {
+  const std::vector<int64_t> room = room_dims();
+  std::vector<int64_t> begins(room.size());
+  if (layout_.dim >= 0)
+    begins[static_cast<size_t>(layout_.dim)] =
+        part / (of_ / along_) * room[static_cast<size_t>(layout_.dim)];
+  for (size_t i = layout_.also.size(); i-- > 0; part /= layout_.also_parts[i]) {
+    const auto dim = static_cast<size_t>(layout_.also[i]);
+    begins[dim] = part % layout_.also_parts[i] * room[dim];
+  }
+  return begins;
+}
+
+std::vector<int64_t> Parts::dims(int64_t part) const {
+  std::vector<int64_t> dims = WithExtent(extent(part));
+  if (layout_.also.empty()) return dims;
+  const std::vector<int64_t> room = room_dims(), begins = Begins(part);
+  for (const int each : layout_.also) {
+    const auto dim = static_cast<size_t>(each);
+    dims[dim] = std::clamp<int64_t>(layout_.whole[dim] - begins[dim], 0, room[dim]);
+  }
+  return dims;
+}
+
+// A row of the last dim that is cut, with all that is within it, lies in one piece in both; the
+// dims before that are counted through.
+std::vector<Parts::Piece> Parts::Pieces(int64_t part, bool pad) const {
+  const std::vector<int64_t> mine = dims(part), memory = pad ? room_dims() : mine,
+                             begins = Begins(part);
+  const auto last = static_cast<size_t>(layout_.also.back());
+  std::vector<Piece> pieces;
+  if (std::find(mine.begin(), mine.end(), 0) != mine.end()) return pieces;
+  std::vector<int64_t> at(last, 0);
+  while (true) {
+    Piece piece;
+    for (size_t d = 0; d < mine.size(); ++d) {
+      const int64_t index = d < last ? at[d] : 0;
+      piece.whole = piece.whole * layout_.whole[d] + begins[d] + index;
+      piece.part = piece.part * memory[d] + index;
+    }
+    piece.count = 1;
+    for (size_t d = last; d < mine.size(); ++d) piece.count *= mine[d];
+    pieces.push_back(piece);
+    size_t d = last;
+    while (d > 0 && ++at[d - 1] == mine[d - 1]) at[--d] = 0;
+    if (d == 0) return pieces;
+  }
+}
+
 int64_t Parts::FirstBlock(int64_t part) const { return (part - layout_.first % of_ + of_) % of_; }
 
 void Parts::Take(int64_t part, size_t bytes, const std::byte* whole, std::byte* to,
                  bool pad) const {
-  const int64_t rows = pad ? room() : extent(part);
-  if (rows > extent(part) && outer_ * inner_ > 0)
-    std::memset(to, 0, static_cast<size_t>(outer_ * rows * inner_) * bytes);
+  const std::vector<int64_t> memory = pad ? room_dims() : dims(part);
+  int64_t count = 1;
+  for (const int64_t extent : memory) count *= extent;
+  if (memory != dims(part) && count > 0) std::memset(to, 0, static_cast<size_t>(count) * bytes);
   ForPieces(part, bytes, pad, [&](size_t from_whole, size_t at, size_t count) {
     std::memcpy(to + at, whole + from_whole, count);
   });

@@ -51,8 +51,8 @@ class Parts {
   // What its memory has room for, equal on all ranks: the largest part; of even parts with pad.
   int64_t room() const;
   // Extents of a part, and of its memory. The flattened tensor (dim -1) has one.
-  std::vector<int64_t> dims(int64_t part) const { return WithExtent(extent(part)); }
-  std::vector<int64_t> room_dims() const { return WithExtent(room()); }
+  std::vector<int64_t> dims(int64_t part) const;
+  std::vector<int64_t> room_dims() const;
 
   // Blocks; 0 of other layouts than kBlocks and kHashed.
   int64_t blocks() const { return blocks_; }
@@ -87,12 +87,20 @@ class Parts {
 
  private:
   std::vector<int64_t> WithExtent(int64_t extent) const;
+  // Where a part begins in the whole, along every dim.
+  std::vector<int64_t> Begins(int64_t part) const;
+  // What lies together of a part of several dims: where, in elements.
+  struct Piece {
+    int64_t whole = 0, part = 0, count = 0;
+  };
+  std::vector<Piece> Pieces(int64_t part, bool pad) const;
   int64_t FirstBlock(int64_t part) const;  // of kBlocks; may be after the last one
   int64_t BlockExtent(int64_t number) const {
     return std::min(layout_.per, layout_.extent - number * layout_.per);
   }
   const Layout& layout_;
   const int64_t of_;
+  int64_t along_ = 1;  // parts of the first dim that is cut
   int64_t blocks_ = 0;
   int64_t outer_ = 1, inner_ = 1;  // elements around and inside of an index
   // Of kHashed: where every block is, and the extents of the parts that have some.
@@ -119,6 +127,12 @@ void Parts::ForRuns(int64_t part, Run run) const {
 
 template <typename Copy>
 void Parts::ForPieces(int64_t part, size_t bytes, bool pad, Copy copy) const {
+  if (!layout_.also.empty()) {
+    for (const Piece& one : Pieces(part, pad))
+      copy(static_cast<size_t>(one.whole) * bytes, static_cast<size_t>(one.part) * bytes,
+           static_cast<size_t>(one.count) * bytes);
+    return;
+  }
   const size_t unit = static_cast<size_t>(inner_) * bytes;
   const int64_t rows = pad ? room() : extent(part);
   for (int64_t o = 0; o < outer_; ++o)

@@ -53,6 +53,10 @@ struct Layout {
   int64_t first = 0;           // kBlocks: coordinate of block 0
   std::string name;            // kHashed: what is hashed, with the number of the block
   std::vector<int64_t> whole;  // extents of the whole tensor
+  // kEven, dim >= 0: further dims that are cut evenly, rising, and into how many parts each. The
+  // part of a rank counts them after those of `dim`, the last one fastest, as `axes` do.
+  std::vector<int> also = {};
+  std::vector<int64_t> also_parts = {};
 };
 
 struct Buffer {

@@ -376,6 +376,14 @@ void PlanChecker::CheckLayout(const Layout& layout, const std::string& where) {
   // Parts that differ in size lie in one piece only where they are rows or elements.
   if (layout.kind != LayoutKind::kEven && layout.dim > 0)
     Add(where + ".dim", "blocks and cyclic parts are of dimension 0 or of the flattened tensor");
+  if (layout.also.size() != layout.also_parts.size() ||
+      (!layout.also.empty() && (layout.kind != LayoutKind::kEven || layout.dim < 0)))
+    return Add(where + ".also", "further dims are cut evenly, each into a number of parts");
+  for (size_t i = 0; i < layout.also.size(); ++i)
+    if (layout.also[i] <= (i > 0 ? layout.also[i - 1] : layout.dim) ||
+        layout.also[i] >= static_cast<int>(layout.whole.size()))
+      Add(where + ".also", "dimension ", layout.also[i], " after another one, of ",
+          layout.whole.size());
   if (layout.kind != LayoutKind::kBlocks && layout.kind != LayoutKind::kHashed) return;
   if (layout.per < 1) return Add(where + ".per", "expected an extent of at least 1");
   if (layout.extent / layout.per >= kMostBlocks)

@@ -108,6 +108,8 @@ void Fields(Visitor& v, Layout& l) {
   v.May().Int("first", l.first, 0, INT32_MAX);
   v.May().Text("name", l.name);
   v.Ints("whole", l.whole, 0);
+  v.May().Ints("also", l.also, 0);
+  v.May().Ints("also_parts", l.also_parts, 1);
 }
 
 template <typename Visitor>

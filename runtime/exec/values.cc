@@ -159,7 +159,8 @@ absl::StatusOr<std::vector<Table>> TablesOf(const WorkerConfig& config, const Ex
     DT_ASSIGN_OR_RETURN(table.place, PlaceOf(*p, executor));
     table.dims = Parts(*p->layout, table.place.of).dims(table.place.at);
     // The memory of even parts that are cut inside of a row is wider than they are.
-    if (HasPad(*p->layout) && p->layout->dim > 0) table.dims = buffer.dims;
+    if (HasPad(*p->layout) && (p->layout->dim > 0 || !p->layout->also.empty()))
+      table.dims = buffer.dims;
   }
   return tables;
 }

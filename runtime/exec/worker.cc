@@ -8,6 +8,7 @@
 #include <exception>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -74,6 +75,10 @@ class Worker {
   std::optional<Checkpoints> checkpoints_;
   int64_t step_ = -1;
   bool stepping_ = false;
+  // Programs that answer requests are part of the step of their round: what variables hold after it
+  // is looked at when the next one begins.
+  bool answers_ = false;
+  int64_t unwatched_ = -1;
   bool meeting_ = false;  // waits for other ranks outside of any op
 };
 
@@ -187,9 +192,11 @@ absl::Status Worker::Load() {
 absl::Status Worker::OpenServer() {
   DT_ASSIGN_OR_RETURN(std::vector<Table> tables, TablesOf(config_, *executor_));
   std::vector<Rounds::Handler> handlers;
-  for (const Program& program : executor_->plan().programs)
+  for (const Program& program : executor_->plan().programs) {
+    answers_ |= program.when == When::kPull || program.when == When::kLookup;
     if (!program.table.empty())
       handlers.push_back({program.when, program.table, AsksForPulled(program.body)});
+  }
   return rounds_->Open(std::move(tables), std::move(handlers));
 }
 
@@ -211,7 +218,8 @@ absl::Status Worker::Step(int64_t step) {
   DT_RETURN_IF_ERROR(SetPerStep(config_, config_.skip + step, *executor_));
   const int64_t begin = NowNs();
   DT_RETURN_IF_ERROR(executor_->Run(executor_->plan().repeated()->when));
-  DT_RETURN_IF_ERROR(Watch(step));
+  if (answers_) unwatched_ = step;
+  else DT_RETURN_IF_ERROR(Watch(step));
   return TellStep(step, begin);
 }
 
@@ -236,7 +244,10 @@ absl::Status Worker::Serve() {
     meeting_ = true;
     DT_ASSIGN_OR_RETURN(const Turn turn, rounds_->Next());
     meeting_ = false;
-    if (turn.kind == Turn::Kind::kEnd) return absl::OkStatus();
+    const bool ends = turn.kind == Turn::Kind::kEnd;
+    if ((ends || turn.when == When::kRound) && unwatched_ >= 0)
+      DT_RETURN_IF_ERROR(Watch(std::exchange(unwatched_, -1)));
+    if (ends) return absl::OkStatus();
     const absl::Status status = RunTurn(turn);
     rounds_->Finish(status);
     DT_RETURN_IF_ERROR(status);

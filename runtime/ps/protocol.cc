@@ -40,13 +40,15 @@ std::string RoundName(int64_t round) {
   return round == kStartUp ? "the start-up" : absl::StrCat("round ", round);
 }
 
-Protocol::Protocol(Options options, std::vector<exec::Table> tables)
+Protocol::Protocol(Options options, std::vector<exec::Table> tables,
+                   const std::vector<exec::Rounds::Handler>& handlers)
     : options_(std::move(options)),
       tables_(std::move(tables)),
       timeout_ns_(static_cast<int64_t>(options_.timeout_seconds * 1e9)),
       patience_ns_(
           static_cast<int64_t>(PatienceOf(Awaited::kTrainers, options_.timeout_seconds) * 1e9)),
       opened_ns_(NowNs()),
+      asked_(tables_, options_.trainers, handlers),
       trainers_(static_cast<size_t>(options_.trainers)) {
   for (Trainer& one : trainers_) one.from.resize(tables_.size());
 }
@@ -79,6 +81,7 @@ absl::Status Protocol::FailLocked(const std::string& why, Answers& answers) {
     if (trainer.answer)
       answers.push_back([a = std::exchange(trainer.answer, nullptr), f = failure_] { a(f); });
   for (Answer& one : TakeParked()) answers.push_back([a = std::move(one), f = failure_] { a(f); });
+  asked_.Fail(failure_, answers);
   if (options_.on_failure) answers.push_back([this, why] { options_.on_failure(why); });
   changed_.notify_all();
   return failure_;
@@ -256,6 +259,30 @@ void Protocol::Read(int trainer, int64_t round, const std::string& table, Readin
   }
   for (const auto& give : answers) give();
   if (!parked) answer(status);
+}
+
+// A request that may be answered waits for its program. The trainer waits for the answer, so that
+// no phase ends meanwhile.
+void Protocol::Ask(int trainer, int64_t round, const exec::Table& table, Reading how, int64_t chunk,
+                   std::vector<int64_t> rows, Reply reply) {
+  Read(trainer, round, table.name, how,
+       [this, trainer, &table, how, chunk, rows = std::move(rows),
+        reply = std::move(reply)](const absl::Status& admitted) mutable {
+         Answers answers;
+         absl::Status status = admitted;
+         if (status.ok()) {
+           const std::lock_guard<std::mutex> lock(mutex_);
+           status = failure_;
+           if (status.ok()) {
+             asked_.Add(trainer, IndexOf(table),
+                        how == Reading::kPull ? exec::When::kPull : exec::When::kLookup, chunk,
+                        std::move(rows), std::move(reply), answers);
+             changed_.notify_all();
+           }
+         }
+         for (const auto& give : answers) give();
+         if (!status.ok()) reply(status);
+       });
 }
 
 std::shared_ptr<const std::byte> Protocol::Memory(int, const exec::Table& table, Reading, int64_t) {

@@ -26,6 +26,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/exec/server_link.h"
+#include "runtime/ps/asked.h"
 #include "runtime/ps/contribution.h"
 #include "runtime/ps/frame.h"
 #include "runtime/ps/merge.h"
@@ -50,7 +51,9 @@ class Protocol {
   // Called once, never while the protocol's lock is held: ok when the request may be answered.
   using Answer = std::function<void(const absl::Status&)>;
 
-  Protocol(Options options, std::vector<exec::Table> tables);
+  // `handlers`: the requests that a program answers; those of pushes make another protocol.
+  Protocol(Options options, std::vector<exec::Table> tables,
+           const std::vector<exec::Rounds::Handler>& handlers = {});
   virtual ~Protocol() = default;
 
   // Where pushes are applied one by one, and requests numbered by pushes (messages.proto): how many
@@ -73,6 +76,12 @@ class Protocol {
   enum class Reading { kPull, kLookup, kChanged };
   virtual void Read(int trainer, int64_t round, const std::string& table, Reading how,
                     Answer answer);
+  // Whether pulls and lookups of the table are for Ask, not for Read and Memory.
+  bool Asks(const exec::Table& table) const { return asked_.has(IndexOf(table)); }
+  // The same where a program of the server answers, or another one may change the table meanwhile:
+  // message `chunk` of a pull, a lookup of `rows` of the part, which are there.
+  void Ask(int trainer, int64_t round, const exec::Table& table, Reading how, int64_t chunk,
+           std::vector<int64_t> rows, Reply reply);
   // The bytes of a table, for (message `chunk` of) a request that Read has let through: they stay
   // as they are while the pointer lives. Of a round they do until the next one.
   virtual std::shared_ptr<const std::byte> Memory(int trainer, const exec::Table& table,
@@ -111,6 +120,9 @@ class Protocol {
     int64_t begin = 0, count = 0;
   };
 
+  size_t IndexOf(const exec::Table& table) const {
+    return static_cast<size_t>(&table - tables_.data());
+  }
   std::string Who(int trainer) const;
   std::string WhoOf(const std::vector<int>& trainers) const;
   std::string StateName() const;
@@ -129,6 +141,8 @@ class Protocol {
   void AnswerPhase(Answers& answers);
   int64_t Deadline() const;
   std::string Overdue() const;
+  // The program that has answered a request has run; true where one had to.
+  bool FinishAsked(const absl::Status& status, Answers& answers);
   // What a program may merge now.
   virtual absl::StatusOr<const exec::Table*> TableOfRound(const std::string& table) const;
   virtual absl::StatusOr<Contributions> PushedFor(const exec::Table& table) const;
@@ -144,6 +158,7 @@ class Protocol {
   State state_ = State::kPulls;
   int64_t round_ = kStartUp;
   absl::Status failure_;
+  Asked asked_;
   std::vector<Trainer> trainers_;
   std::vector<Answer> parked_;    // pulls and lookups that wait for the round
   int64_t first_arrival_ns_ = 0;  // of the phase; 0: nobody has

@@ -20,7 +20,23 @@ constexpr int64_t kLongestWaitNs = 3'600'000'000'000;
 
 }  // namespace
 
+bool Protocol::FinishAsked(const absl::Status& status, Answers& answers) {
+  if (!asked_.running()) return false;
+  if (status.ok()) asked_.Finish(answers);
+  else
+    (void)FailLocked(absl::StrCat(options_.server, " failed when it answered ",
+                                  asked_.Text(options_.role), ": ", status.message()),
+                     answers);
+  return true;
+}
+
 void Protocol::Finish(const absl::Status& status) {
+  Answers asked;
+  std::unique_lock<std::mutex> held(mutex_);
+  const bool was_asked = FinishAsked(status, asked);
+  held.unlock();
+  for (const auto& give : asked) give();
+  if (was_asked) return;
   if (!status.ok())
     return Fail(
         absl::StrCat(options_.server, " failed in ", RoundName(round_), ": ", status.message()));
@@ -81,6 +97,13 @@ absl::StatusOr<exec::Turn> Protocol::Next() {
       turn->when = exec::When::kRound;
       turn->round = round_;
       break;
+    }
+    if (asked_.Begin(*turn, answers)) break;
+    if (!answers.empty()) {
+      lock.unlock();
+      for (const auto& give : std::exchange(answers, {})) give();
+      lock.lock();
+      continue;
     }
     if (AllHaveLeft()) break;
     const int64_t left_ns = Deadline() - NowNs();

@@ -32,6 +32,11 @@ absl::StatusOr<PushChunk> ChunkOf(const Push& push) {
   return chunk;
 }
 
+absl::Status NoChunk(const exec::Table& table, int64_t chunk) {
+  return Wrong(absl::StrCat("message ", chunk, " of ", ChunksOf(BytesOf(table)), " of table '",
+                            table.name, "'"));
+}
+
 absl::StatusOr<exec::Phase> PhaseOf(const EndPhase& end) {
   if (end.phase() == PHASE_PUSH) return exec::Phase::kPush;
   if (end.phase() == PHASE_PULL) return exec::Phase::kPull;
@@ -76,9 +81,11 @@ void RequestCall::Handle() {
                                : chunk.status());
     }
     case Request::kPull:
+      if (Ask()) return;
       return protocol.Read(trainer, request_.round(), request_.pull().table(),
                            Protocol::Reading::kPull, answer);
     case Request::kLookup:
+      if (Ask()) return;
       return protocol.Read(trainer, request_.round(), request_.lookup().table(),
                            Protocol::Reading::kLookup, answer);
     case Request::kChanged:
@@ -94,10 +101,36 @@ void RequestCall::Handle() {
   Answer(Wrong("a request for nothing"));
 }
 
-void RequestCall::Answer(const absl::Status& status) {
-  absl::StatusOr<Slices> result = Slices();
-  if (status.ok()) result = Result();
-  else result = status;
+// Hands a pull or a lookup on to the programs of the server, where the table has such.
+bool RequestCall::Ask() {
+  const bool pull = request_.has_pull();
+  Protocol& protocol = host_.protocol();
+  const exec::Table* table =
+      protocol.Find(pull ? request_.pull().table() : request_.lookup().table());
+  if (table == nullptr || !protocol.Asks(*table)) return false;
+  std::vector<int64_t> rows;
+  const int64_t chunk = pull ? request_.pull().chunk() : 0;
+  absl::Status status;
+  if (!pull) status = Read(*table, rows);
+  else if (chunk < 0 || chunk >= ChunksOf(BytesOf(*table))) status = NoChunk(*table, chunk);
+  if (!status.ok()) {
+    Send(status);
+    return true;
+  }
+  protocol.Ask(trainer_, request_.round(), *table,
+               pull ? Protocol::Reading::kPull : Protocol::Reading::kLookup, chunk, std::move(rows),
+               [this](absl::StatusOr<Served> served) {
+                 if (!served.ok()) return Send(served.status());
+                 const std::byte* const from = served->memory.get() + served->begin;
+                 const auto bytes = static_cast<size_t>(served->bytes);
+                 Send(Slices{Lent(std::move(served->memory), from, bytes)});
+               });
+  return true;
+}
+
+void RequestCall::Answer(const absl::Status& status) { Send(status.ok() ? Result() : status); }
+
+void RequestCall::Send(absl::StatusOr<Slices> result) {
   answered_ = true;
   if (!result.ok()) return stream_->io.Finish(OnTheWire(result.status()), this);
   int64_t bytes = 0;
@@ -129,9 +162,7 @@ absl::StatusOr<RequestCall::Slices> RequestCall::Result() {
 // Lent: it stays as it is until this trainer has had it.
 absl::StatusOr<RequestCall::Slices> RequestCall::Chunk(const exec::Table& table, int64_t chunk) {
   const int64_t bytes = BytesOf(table);
-  if (chunk < 0 || chunk >= ChunksOf(bytes))
-    return Wrong(
-        absl::StrCat("message ", chunk, " of ", ChunksOf(bytes), " of table '", table.name, "'"));
+  if (chunk < 0 || chunk >= ChunksOf(bytes)) return NoChunk(table, chunk);
   const int64_t at = chunk * kChunkBytes, size = std::min(kChunkBytes, bytes - at);
   std::shared_ptr<const std::byte> memory =
       host_.protocol().Memory(trainer_, table, Protocol::Reading::kPull, chunk);
@@ -139,21 +170,32 @@ absl::StatusOr<RequestCall::Slices> RequestCall::Chunk(const exec::Table& table,
   return Slices{Lent(std::move(memory), from, static_cast<size_t>(size))};
 }
 
-absl::StatusOr<RequestCall::Slices> RequestCall::Rows(const exec::Table& table) {
-  const int64_t row_bytes = RowBytesOf(table), count = payload_.left() / sizeof(int64_t);
-  if (payload_.left() % sizeof(int64_t) != 0 || count > RowsPerChunk(row_bytes))
+// The rows that a lookup asks for, all of which are there.
+absl::Status RequestCall::Read(const exec::Table& table, std::vector<int64_t>& rows) {
+  const auto count = static_cast<int64_t>(payload_.left() / sizeof(int64_t));
+  if (payload_.left() % sizeof(int64_t) != 0 || count > RowsPerChunk(RowBytesOf(table)))
     return Wrong(absl::StrCat("a lookup of ", payload_.left(), " bytes of row numbers"));
-  const std::shared_ptr<const std::byte> memory =
-      host_.protocol().Memory(trainer_, table, Protocol::Reading::kLookup, 0);
-  SliceBuilder rows(static_cast<size_t>(count * row_bytes));
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t row = 0;
+  rows.resize(static_cast<size_t>(count));
+  for (int64_t& row : rows) {
     payload_.Read(&row, sizeof(row));
     if (row < 0 || row >= RowsOf(table))
       return absl::OutOfRangeError(absl::StrCat("row ", row, " of the ", RowsOf(table),
                                                 " of table '", table.name, "' here"));
-    std::memcpy(rows.data() + i * row_bytes, memory.get() + row * row_bytes,
-                static_cast<size_t>(row_bytes));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RequestCall::Slices> RequestCall::Rows(const exec::Table& table) {
+  std::vector<int64_t> numbers;
+  DT_RETURN_IF_ERROR(Read(table, numbers));
+  const int64_t row_bytes = RowBytesOf(table);
+  const std::shared_ptr<const std::byte> memory =
+      host_.protocol().Memory(trainer_, table, Protocol::Reading::kLookup, 0);
+  SliceBuilder rows(numbers.size() * static_cast<size_t>(row_bytes));
+  std::byte* to = rows.data();
+  for (int64_t row : numbers) {
+    std::memcpy(to, memory.get() + row * row_bytes, static_cast<size_t>(row_bytes));
+    to += row_bytes;
   }
   return Slices{rows.Finish()};
 }

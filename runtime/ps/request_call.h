@@ -45,6 +45,9 @@ class RequestCall : public Event {
 
   void Handle();
   void Answer(const absl::Status& status);
+  void Send(absl::StatusOr<Slices> result);
+  bool Ask();
+  absl::Status Read(const exec::Table& table, std::vector<int64_t>& rows);
   absl::StatusOr<Slices> Result();
   absl::StatusOr<Slices> Chunk(const exec::Table& table, int64_t chunk);
   absl::StatusOr<Slices> Rows(const exec::Table& table);

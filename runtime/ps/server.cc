@@ -43,10 +43,7 @@ absl::Status Server::Publish(const std::string& word, double seconds) const {
 absl::Status Server::Open(std::vector<exec::Table> tables, std::vector<Handler> handlers) {
   std::vector<std::string> served, pulled;
   for (const Handler& one : handlers) {
-    if (one.when != exec::When::kPush)
-      return absl::UnimplementedError(absl::StrCat(
-          name_, " answers pulls or lookups of table '", one.table,
-          "' with a program of its own, which no server does yet: only pushes have one"));
+    if (one.when != exec::When::kPush) continue;
     served.push_back(one.table);
     if (one.pulled) pulled.push_back(one.table);
   }
@@ -69,8 +66,10 @@ absl::Status Server::Open(std::vector<exec::Table> tables, std::vector<Handler> 
   };
   const Protocol::Options settings{name_, options_.trainer_role, options_.trainers,
                                    options_.timeout_seconds, tell};
-  if (served.empty()) protocol_ = std::make_unique<Protocol>(settings, std::move(tables));
-  else protocol_ = std::make_unique<SinglePushes>(settings, std::move(tables), served, pulled);
+  if (served.empty()) protocol_ = std::make_unique<Protocol>(settings, std::move(tables), handlers);
+  else
+    protocol_ =
+        std::make_unique<SinglePushes>(settings, std::move(tables), served, pulled, handlers);
   auto started = Service::Start(service, *protocol_);
   if (!started.ok())
     return absl::Status(started.status().code(),

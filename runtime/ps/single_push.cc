@@ -18,14 +18,19 @@ constexpr int64_t kLongestWaitNs = 3'600'000'000'000;
 
 SinglePushes::SinglePushes(Options options, std::vector<exec::Table> tables,
                            const std::vector<std::string>& served,
-                           const std::vector<std::string>& pulled)
-    : Protocol(std::move(options), std::move(tables)),
+                           const std::vector<std::string>& pulled,
+                           const std::vector<exec::Rounds::Handler>& handlers)
+    : Protocol(std::move(options), std::move(tables), handlers),
       most_waiting_(kMostWaitingPushes * static_cast<int64_t>(served.size())),
       senders_(static_cast<size_t>(options_.trainers)),
       uses_(tables_.size()),
       pullings_(static_cast<size_t>(options_.trainers), std::vector<Pulling>(tables_.size())) {
   for (const std::string& name : served)
     if (const exec::Table* table = Find(name)) uses_[IndexOf(*table)].served = true;
+  asked_.on_pull = [this](int trainer, size_t table, const auto& copy) {
+    auto& last = uses_[table].pulled;
+    if (!last.empty()) last[static_cast<size_t>(trainer)] = copy;
+  };
   // What a trainer that pulls nothing at start-up has: the first values.
   std::unique_lock<std::mutex> lock(mutex_);
   for (const std::string& name : pulled)
@@ -196,7 +201,7 @@ std::vector<Protocol::Answer> SinglePushes::TakeParked() {
 void SinglePushes::BeginReading(const exec::Table& table, std::unique_lock<std::mutex>& lock) {
   Use& use = uses_[IndexOf(table)];
   ++(use.served ? use.readers : wide_readers_);
-  changed_.wait(lock, [&] { return !use.changes && (use.served || running_ < 0); });
+  changed_.wait(lock, [&] { return !use.changes && (use.served || !runs()); });
 }
 
 void SinglePushes::EndReading(const exec::Table& table) {
@@ -249,28 +254,40 @@ std::shared_ptr<const std::byte> SinglePushes::Memory(int trainer, const exec::T
   return last ? std::exchange(pulling.copy, nullptr) : pulling.copy;
 }
 
+// The next push of a trainer whose table nobody reads.
+bool SinglePushes::BeginPush(exec::Turn& turn) {
+  const auto free = std::find_if(ready_.begin(), ready_.end(), [&](int trainer) {
+    const Sender& sender = senders_[static_cast<size_t>(trainer)];
+    return wide_readers_ == 0 && uses_[sender.pushes.at(sender.applied)->table].readers == 0;
+  });
+  if (free == ready_.end()) return false;
+  running_ = *free;
+  ready_.erase(free);
+  const Sender& sender = senders_[static_cast<size_t>(running_)];
+  const size_t table = sender.pushes.at(sender.applied)->table;
+  uses_[table].changes = true;
+  from_ = running_;
+  turn.kind = exec::Turn::Kind::kProgram;
+  turn.when = exec::When::kPush;
+  turn.table = tables_[table].name;
+  turn.arguments = {{DType::kInt64, {1}, reinterpret_cast<const std::byte*>(&from_)}};
+  return true;
+}
+
 absl::StatusOr<exec::Turn> SinglePushes::Next() {
   Answers answers;
   absl::StatusOr<exec::Turn> turn = exec::Turn();
   std::unique_lock<std::mutex> lock(mutex_);
   while (failure_.ok()) {
-    const auto free = std::find_if(ready_.begin(), ready_.end(), [&](int trainer) {
-      const Sender& sender = senders_[static_cast<size_t>(trainer)];
-      return wide_readers_ == 0 && uses_[sender.pushes.at(sender.applied)->table].readers == 0;
-    });
-    if (free != ready_.end()) {
-      running_ = *free;
-      ready_.erase(free);
-      const Sender& sender = senders_[static_cast<size_t>(running_)];
-      const size_t table = sender.pushes.at(sender.applied)->table;
-      uses_[table].changes = true;
-      from_ = running_;
-      turn->kind = exec::Turn::Kind::kProgram;
-      turn->when = exec::When::kPush;
-      turn->table = tables_[table].name;
-      turn->arguments = {{DType::kInt64, {1}, reinterpret_cast<const std::byte*>(&from_)}};
-      break;
+    // Who asks waits; who pushes does not.
+    if (wide_readers_ == 0 && asked_.Begin(*turn, answers)) break;
+    if (!answers.empty()) {
+      lock.unlock();
+      for (const auto& give : std::exchange(answers, {})) give();
+      lock.lock();
+      continue;
     }
+    if (BeginPush(*turn)) break;
     if (ready_.empty() && AllHaveLeft()) break;
     const int64_t left_ns = Deadline() - comm::NowNs();
     if (left_ns <= 0) (void)FailLocked(Overdue(), answers);
@@ -283,28 +300,38 @@ absl::StatusOr<exec::Turn> SinglePushes::Next() {
   return turn;
 }
 
+void SinglePushes::FinishPush(const absl::Status& status, Answers& answers) {
+  const int trainer = std::exchange(running_, -1);
+  Sender& sender = senders_[static_cast<size_t>(trainer)];
+  const size_t table = sender.pushes.at(sender.applied)->table;
+  Use& use = uses_[table];
+  use.changes = false;
+  for (Use& one : uses_)
+    if (&one == &use || !one.served) one.copy = nullptr;
+  if (!status.ok()) {
+    (void)FailLocked(
+        absl::StrCat(options_.server, " failed when it applied ",
+                     PushText(trainer, sender.applied, tables_[table].name), " ", status.message()),
+        answers);
+    return;
+  }
+  NoteChanges(trainer, *sender.pushes.at(sender.applied));
+  sender.pushes.erase(sender.applied++);
+  sender.ready = false;
+  MakeReady(trainer);
+  AnswerApplied(trainer, answers);
+}
+
 void SinglePushes::Finish(const absl::Status& status) {
   Answers answers;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const int trainer = std::exchange(running_, -1);
-    Sender& sender = senders_[static_cast<size_t>(trainer)];
-    const size_t table = sender.pushes.at(sender.applied)->table;
-    Use& use = uses_[table];
-    use.changes = false;
-    for (Use& one : uses_)
-      if (&one == &use || !one.served) one.copy = nullptr;
-    if (!status.ok()) {
-      (void)FailLocked(absl::StrCat(options_.server, " failed when it applied ",
-                                    PushText(trainer, sender.applied, tables_[table].name), " ",
-                                    status.message()),
-                       answers);
+    if (asked_.running()) {
+      FinishAsked(status, answers);
+      for (Use& one : uses_)
+        if (!one.served) one.copy = nullptr;
     } else {
-      NoteChanges(trainer, *sender.pushes.at(sender.applied));
-      sender.pushes.erase(sender.applied++);
-      sender.ready = false;
-      MakeReady(trainer);
-      AnswerApplied(trainer, answers);
+      FinishPush(status, answers);
     }
     changed_.notify_all();
   }
@@ -326,58 +353,6 @@ absl::StatusOr<const exec::Table*> SinglePushes::TableOfRound(const std::string&
 absl::StatusOr<Contributions> SinglePushes::PushedFor(const exec::Table&) const {
   const Sender& sender = senders_[static_cast<size_t>(running_)];
   return Contributions{&sender.pushes.at(sender.applied)->what};
-}
-
-// The rows of a push that others are to hear of. Told are those that will ask: whose pushes are
-// tracked too, all of them or none.
-void SinglePushes::NoteChanges(int trainer, const Arriving& push) {
-  if (!push.tracked) return;
-  Use& use = uses_[push.table];
-  if (use.changed.empty())
-    use.changed.resize(senders_.size(),
-                       std::vector<bool>(static_cast<size_t>(RowsOf(tables_[push.table]))));
-  for (size_t other = 0; other < senders_.size(); ++other) {
-    if (static_cast<int>(other) == trainer || !takes_part(static_cast<int>(other))) continue;
-    for (const auto& [unused, rows] : push.what.rows())
-      for (int64_t i = 0; i < rows.count; ++i)
-        use.changed[other][static_cast<size_t>(rows.numbers()[i])] = true;
-  }
-}
-
-absl::StatusOr<std::vector<int64_t>> SinglePushes::TakeChanged(int trainer,
-                                                               const exec::Table& table) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<int64_t> rows;
-  Use& use = uses_[IndexOf(table)];
-  if (use.changed.empty()) return rows;
-  std::vector<bool>& mine = use.changed[static_cast<size_t>(trainer)];
-  for (auto at = std::find(mine.begin(), mine.end(), true);
-       at != mine.end() && static_cast<int64_t>(rows.size()) < kMostChanged;
-       at = std::find(at, mine.end(), true)) {
-    rows.push_back(at - mine.begin());
-    *at = false;
-  }
-  return rows;
-}
-
-absl::Status SinglePushes::Pulled(const std::string& name, int64_t block,
-                                  const exec::TensorRoom& to) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  DT_ASSIGN_OR_RETURN(const exec::Table* const table, TableOfRound(name));
-  DT_ASSIGN_OR_RETURN(const Rows rows, RowsOfBlock(*table, block));
-  const Use& use = uses_[IndexOf(*table)];
-  std::vector<int64_t> dims = table->dims;
-  if (!dims.empty()) dims[0] = rows.count;
-  if (use.pulled.empty() || to.dtype != table->dtype || to.dims != dims)
-    return absl::InvalidArgumentError(
-        absl::StrCat("what was pulled of table '", name, "' is ", ShapeText(table->dtype, dims),
-                     use.pulled.empty() ? ", and is not kept" : ", not ",
-                     use.pulled.empty() ? "" : ShapeText(to.dtype, to.dims)));
-  const int64_t row_bytes = RowBytesOf(*table);
-  if (rows.count * row_bytes > 0)
-    std::memcpy(to.data, use.pulled[static_cast<size_t>(running_)].get() + rows.begin * row_bytes,
-                static_cast<size_t>(rows.count * row_bytes));
-  return absl::OkStatus();
 }
 
 }  // namespace dtranspile::ps

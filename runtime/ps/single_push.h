@@ -30,9 +30,10 @@ inline constexpr int64_t kMostWaitingPushes = 64;
 class SinglePushes : public Protocol {
  public:
   // `served`: the tables that pushes are taken for, each by a program of its own; `pulled`: those
-  // of which programs ask what the trainer has pulled last.
+  // of which programs ask what the trainer has pulled last; `handlers`: of pulls and lookups.
   SinglePushes(Options options, std::vector<exec::Table> tables,
-               const std::vector<std::string>& served, const std::vector<std::string>& pulled = {});
+               const std::vector<std::string>& served, const std::vector<std::string>& pulled = {},
+               const std::vector<exec::Rounds::Handler>& handlers = {});
 
   int64_t most_waiting() const override { return most_waiting_; }
   void Leave(int trainer) override;
@@ -57,6 +58,10 @@ class SinglePushes : public Protocol {
   void Finish(const absl::Status& status) override;
 
  protected:
+  // A program runs, of a push or of a request.
+  bool runs() const { return running_ >= 0 || asked_.running(); }
+  bool BeginPush(exec::Turn& turn);
+  void FinishPush(const absl::Status& status, Answers& answers);
   absl::StatusOr<const exec::Table*> TableOfRound(const std::string& table) const override;
   absl::StatusOr<Contributions> PushedFor(const exec::Table& table) const override;
   std::vector<Answer> TakeParked() override;
@@ -94,9 +99,6 @@ class SinglePushes : public Protocol {
     std::vector<bool> taken = {};  // by message
   };
 
-  size_t IndexOf(const exec::Table& table) const {
-    return static_cast<size_t>(&table - tables_.data());
-  }
   std::string PushText(int trainer, int64_t number, const std::string& table) const;
   absl::Status CheckSingle(int trainer, int64_t number, const std::string& table,
                            const PushChunk& chunk) const;

@@ -138,11 +138,7 @@ void Rpc::apply(const Scene& scene, Server& server, Pushed& pushed) {
 // A server of single requests when all trainers have been walked.
 void Rpc::finishSingle(dist::ServeOp serve, Server& server, Rung& findings) {
   for (auto handler : serve.getBody().front().getOps<dist::HandleOp>()) {
-    if (handler.getKind() != dist::Handler::Push)
-      findings.add(messageAt(handler, Message::Level::Unknown, "serve",
-                             "answers requests in a way of its own: no rule says what trainers get",
-                             "leave the handler out: servers answer with what they have"));
-    else if (!server.pushed.count(handler.getVar()->str()))
+    if (handler.getKind() == dist::Handler::Push && !server.pushed.count(handler.getVar()->str()))
       findings.add(messageAt(handler, Message::Level::Refuted, "push",
                              "is never run: no trainer pushes to `" + handler.getVar()->str() + "`",
                              "push its gradient once per step, or remove the handler"));
@@ -194,17 +190,10 @@ void Rpc::runRound(Server& server, Rung& findings) {
   server.roundRun = true;
   dist::ServeOp serve = serveOf(server.walk->question.program);
   if (!serve || serve.getMode() != dist::ServeMode::Sync) return;
-  for (auto handler : serve.getBody().front().getOps<dist::HandleOp>()) {
-    if (handler.getKind() == dist::Handler::Round) {
+  for (auto handler : serve.getBody().front().getOps<dist::HandleOp>())
+    if (handler.getKind() == dist::Handler::Round)
       walkBlock({server.walk->question, *server.walk->store, findings, this}, server.walk->watch,
                 handler.getBody().front());
-      continue;
-    }
-    findings.add(
-        messageAt(handler, Message::Level::Unknown, "serve",
-                  "answers requests of its own way: no rule says what trainers get",
-                  "leave the handler out: a server of mode sync answers with what it has"));
-  }
   for (auto& [name, pushed] : server.pushed)
     if (!pushed.used)
       findings.add(messageAt(pushed.op, Message::Level::Refuted, "push",
@@ -280,7 +269,10 @@ Awaited Rpc::heldBy(const Scene& scene, Server* server, mlir::SymbolRefAttr name
 }
 
 void Rpc::pull(const Scene& scene, dist::PullOp op) {
-  Awaited whole = heldBy(scene, serverOf(scene, op), op.getVar());
+  Server* server = serverOf(scene, op);
+  if (server)
+    answer(scene, *server, dist::Handler::Pull, op.getVar().getLeafReference().getValue(), op);
+  Awaited whole = heldBy(scene, server, op.getVar());
   if (!whole.relation.known()) return scene.giveUnknown(op, whole.reason.why);
   scene.store.set(op.getOutput(), std::move(whole.relation));
 }
@@ -295,6 +287,9 @@ void Rpc::remote(const Scene& scene, dist::RemoteOp op) {
 // Servers answer a lookup out of what they hold then: a round between the two changes it.
 bool Rpc::lookup(const Scene& scene, dist::CompositeOp composite, dist::LookupOp request) {
   Server* server = serverNamed(request.getVar().getRootReference().getValue());
+  if (server)
+    answer(scene, *server, dist::Handler::Lookup, request.getVar().getLeafReference().getValue(),
+           request);
   const Awaited now = heldBy(scene, server, request.getVar());
   // Without rounds rows are those of any time.
   if (!now.relation.known() || server->single()) return false;
@@ -322,6 +317,7 @@ void Rpc::finish(Rung& findings) {
                                "put it into the round, or into the start-up program"));
     Server& server = servers_[dist::RoleOp(walk.question.role).getSymName().str()];
     server.walk = &walk;
+    if (!walk.question.startup) checkAsked(serve, findings);
     if (server.single()) {
       if (!walk.question.startup) finishSingle(serve, server, findings);
       continue;

@@ -4,8 +4,10 @@
 // it. Where servers apply every push by itself (modes async, half_async), the step of one trainer
 // is followed as if no other one pushed meanwhile: what it pushes is what the reference gives on
 // its own share of the batch, the handler runs at once, and all that follows carries the tag
-// `staleness`, which a contract has to declare. Used by the walk of a trainer (walk.cc) where it
-// meets such a request.
+// `staleness`, which a contract has to declare. A handler of pulls runs before every answer, once
+// per trainer: after the first time it must not change what servers hold. One of lookups runs
+// where rows are asked for, which depends on data: it must not change it at all. Used by the walk
+// of a trainer (walk.cc) where it meets such a request.
 #pragma once
 
 #include <map>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "compiler/analysis/relations/transfer.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace dtranspile::verify {
 
@@ -54,6 +57,10 @@ class Rpc {
   // What a variable of the servers is, put together of the parts of all; unknown, with the reason,
   // where that is not known.
   Awaited heldBy(const Scene& scene, Server* server, mlir::SymbolRefAttr name) const;
+  // The server's program for such a request, before it is answered.
+  void answer(const Scene& scene, Server& server, dist::Handler kind, llvm::StringRef table,
+              mlir::Operation* request);
+  void checkAsked(dist::ServeOp serve, Rung& findings) const;
   void runRound(Server& server, Rung& findings);
   Pushed combined(const Scene& scene, dist::PushOp op) const;
   Pushed own(const Scene& scene, dist::PushOp op) const;
@@ -61,7 +68,8 @@ class Rpc {
   void finishSingle(dist::ServeOp serve, Server& server, Rung& findings);
 
   llvm::MutableArrayRef<RoleWalk> roles_;
-  std::map<std::string, Server> servers_;  // by role
+  std::map<std::string, Server> servers_;   // by role
+  llvm::DenseSet<mlir::Operation*> asked_;  // handlers that have run
 };
 
 // The server loop of a role's main; null for trainers.

@@ -264,7 +264,9 @@ void Invariants::check(llvm::StringRef name, const Variable& variable) {
                "and statistics only");
     return;
   }
-  if (!now.isZero && !(reading.scale == variable.declared.scale)) {
+  // What the job keeps for itself has no value in the reference to be a multiple of.
+  if (!now.isZero && (inReference || now.reference >= 0) &&
+      !(reading.scale == variable.declared.scale)) {
     report(findings_, at, Message::Level::Refuted, "scale",
            quoted + " ends as " + reading.scale.text() +
                " times the value of the reference; declared is " + variable.declared.scale.text(),

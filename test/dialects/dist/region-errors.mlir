@@ -215,3 +215,64 @@ dist.role @server on @s {
     dist.serve on @ps mode async {}
   }
 }
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s {
+  pd.var @A : tensor<2xf32>
+  pd.var @B : tensor<2xf32>
+  pd.program @main {
+    dist.serve on @ps mode async {
+      dist.handle pull @A (%from: tensor<1xi64>) {
+        %a = pd.get @A : tensor<2xf32>
+        // expected-error @+1 {{D37: sets @B in the handler of requests for @A}}
+        pd.set @B, %a : tensor<2xf32>
+        dist.yield
+      }
+      // expected-note @+1 {{which is asked for by itself}}
+      dist.handle push @B (%from: tensor<1xi64>) {
+        dist.yield
+      }
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @trainer on @w {
+  pd.program @main {
+    // expected-note @+1 {{which is asked for by itself}}
+    %b = dist.pull @server::@B on @ps : tensor<2x2xf32>
+  }
+}
+dist.role @server on @s {
+  pd.var @A : tensor<2x2xf32>
+  pd.var @B : tensor<2x2xf32>
+  pd.program @main {
+    dist.serve on @ps mode async {
+      dist.handle lookup @A (%ids: tensor<?x1xi64>) {
+        %a = pd.get @A : tensor<2x2xf32>
+        // expected-error @+1 {{D37: sets @B in the handler of requests for @A}}
+        pd.set @B, %a : tensor<2x2xf32>
+        dist.yield
+      }
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s {
+  pd.var @A : tensor<2x2xf32>
+  pd.program @main {
+    dist.serve on @ps mode async {
+      // expected-error @+1 {{D18: the ids of a lookup are tensor<?x1xi64>, not 'tensor<4x1xi64>'}}
+      dist.handle lookup @A (%ids: tensor<4x1xi64>) {
+        dist.yield
+      }
+    }
+  }
+}

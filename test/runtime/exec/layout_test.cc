@@ -120,4 +120,54 @@ TEST_CASE("a place counts the coordinates of several axes as one number, the fir
   CHECK(PlaceOf({"mp"}, position).status().message() == "axis 'mp' is none of this rank's mesh");
 }
 
+// Index [i, j, k] of 5 x 3 x 7 lies on the part of its coordinates along dims 0 and 2, each cut
+// evenly into parts of ⌈n/N⌉.
+TEST_CASE("parts of a tensor that is cut along two dims") {
+  Layout layout = Of(LayoutKind::kEven, {5, 3, 7}, 0);
+  layout.also = {2};
+  layout.also_parts = {2};
+  const Parts parts(layout, 4);
+  CHECK(parts.room_dims() == std::vector<int64_t>{3, 3, 4});
+  CHECK(parts.dims(0) == std::vector<int64_t>{3, 3, 4});
+  CHECK(parts.dims(1) == std::vector<int64_t>{3, 3, 3});
+  CHECK(parts.dims(3) == std::vector<int64_t>{2, 3, 3});
+  std::vector<float> whole(5 * 3 * 7), back(whole.size(), -1);
+  std::iota(whole.begin(), whole.end(), 1.0F);
+  const auto bytes = [](std::vector<float>& of) { return reinterpret_cast<std::byte*>(of.data()); };
+  for (bool pad : {true, false})
+    for (int64_t part = 0; part < 4; ++part) {
+      const std::vector<int64_t> dims = pad ? parts.room_dims() : parts.dims(part);
+      std::vector<float> mine(static_cast<size_t>(dims[0] * dims[1] * dims[2]), -1);
+      parts.Take(part, sizeof(float), bytes(whole), bytes(mine), pad);
+      for (int64_t i = 0; i < dims[0]; ++i)
+        for (int64_t j = 0; j < dims[1]; ++j)
+          for (int64_t k = 0; k < dims[2]; ++k) {
+            const int64_t row = part / 2 * 3 + i, column = part % 2 * 4 + k;
+            const bool there = row < 5 && column < 7;
+            const float wanted =
+                there ? whole[static_cast<size_t>((row * 3 + j) * 7 + column)] : 0.0F;
+            CHECK(mine[static_cast<size_t>((i * dims[1] + j) * dims[2] + k)] == wanted);
+          }
+      parts.Put(part, sizeof(float), bytes(mine), bytes(back), pad);
+      if (part == 3) CHECK(back == whole);
+    }
+}
+
+TEST_CASE("more parts than there are indices along one of two dims") {
+  Layout layout = Of(LayoutKind::kEven, {2, 3}, 0);
+  layout.also = {1};
+  layout.also_parts = {5};
+  const Parts parts(layout, 10);
+  CHECK(parts.room_dims() == std::vector<int64_t>{1, 1});
+  CHECK(parts.dims(4) == std::vector<int64_t>{1, 0});
+  std::vector<float> whole = {1, 2, 3, 4, 5, 6};
+  float mine = -1;
+  parts.Take(4, sizeof(float), reinterpret_cast<std::byte*>(whole.data()),
+             reinterpret_cast<std::byte*>(&mine), true);
+  CHECK(mine == 0);
+  parts.Take(7, sizeof(float), reinterpret_cast<std::byte*>(whole.data()),
+             reinterpret_cast<std::byte*>(&mine), true);
+  CHECK(mine == 6);
+}
+
 }  // namespace dtranspile::exec

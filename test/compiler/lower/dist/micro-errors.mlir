@@ -7,6 +7,7 @@
 // CHECK: the schedule "1F1B" never runs task W
 // CHECK: sum 'y' is SelectedRows, a list, or has extents that depend on data: not supported natively
 // CHECK: y is SelectedRows, a list, or has extents that depend on data: sending it is not supported natively
+// CHECK: feed x is ragged: cutting it into micro-batches is not supported natively
 module attributes {dist.class = "trainer[pp=0]", dist.ranks = #dist.sel<pp = 0>, dist.role = "trainer"} {
   dist.mesh @w [pp = 3] time [micro = 4, macro = 2]
   dist.comm @p on @w over [pp] pairs
@@ -59,5 +60,18 @@ module attributes {dist.class = "trainer[pp=0]", dist.ranks = #dist.sel<pp = 0>,
     %x = pd.input "x" : tensor<4x3xi1>
     %y = pd.where_index Condition(%x) -> Out("y") : (tensor<4x3xi1>) -> tensor<?x2xi64>
     dist.send %y on @p to 1 : tensor<?x2xi64>
+  }
+  pd.program @ragged {
+    %y = pd.input "y" : tensor<1xf32>
+    %s = dist.micro over [micro] schedule("1F1B", chunks 1) iter(%a = %y : tensor<1xf32>) -> (tensor<1xf32>) {
+      %b = dist.on <pp = 0> task F -> (tensor<1xf32>) {
+        %x = pd.input "x" {dist.batch = #dist.batch<0: micro>} : !pd.lod<tensor<?x8xf32>, 1>
+        %p = pd.reduce_sum X(%x) -> Out("p") {dim = array<i32: 0>, keep_dim = false, reduce_all = true} : (!pd.lod<tensor<?x8xf32>, 1>) -> tensor<1xf32>
+        %c = pd.sum X(%a, %p) -> Out("c") : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+        dist.yield %c : tensor<1xf32>
+      }
+      dist.yield %b : tensor<1xf32>
+    }
+    %t = pd.relu X(%s) -> Out("t") : (tensor<1xf32>) -> tensor<1xf32>
   }
 }

@@ -2,7 +2,7 @@
 //
 // One entry per operation of docs/dialects/dist.md, which says what they mean and states the
 // constraints D1 … (checked in verify_*.cc). Effects and region control: ops.cc; syntax that the
-// declarative format cannot say: syntax.cc, region_syntax.cc.
+// declarative format cannot say: syntax.cc.
 //
 //===----------------------------------------------------------------------------------------===//
 #ifndef DTRANSPILE_DIALECTS_DIST_OPS_TD

@@ -3,13 +3,52 @@
 // zero (phi p_norm_grad, frobenius_norm_grad).
 #include <cmath>
 
-#include "compiler/lower/matrices.h"
 #include "compiler/lower/rules.h"
 
 namespace dtranspile::lower {
 namespace {
 
 using llvm::LogicalResult;
+
+// One side of a product as a batch of matrices.
+struct Matrices {
+  TensorRef tensor;
+  std::vector<int64_t> batch;
+  int64_t rows = 1, columns = 1;  // as stored
+  bool transposed = false;
+
+  int64_t batchSize() const {
+    int64_t n = 1;
+    for (int64_t d : batch) n *= d;
+    return n;
+  }
+  Matrices flipped() const {
+    Matrices m = *this;
+    m.transposed = !transposed;
+    return m;
+  }
+};
+
+int64_t productOf(const std::vector<int64_t>& dims, size_t from, size_t to) {
+  int64_t n = 1;
+  for (size_t i = from; i < to; ++i) n *= dims[i];
+  return n;
+}
+
+bool isKnown(const TensorRef& tensor) {
+  return llvm::none_of(tensor.dims, [](int64_t extent) { return extent < 0; });
+}
+
+llvm::ArrayRef<int64_t> withoutLeadingOnes(llvm::ArrayRef<int64_t> dims) {
+  return dims.drop_while([](int64_t extent) { return extent == 1; });
+}
+
+// Whether `multiply` below does it: batches equal, or one side without.
+bool plainBatches(const Matrices& a, const Matrices& b) {
+  if (!isKnown(a.tensor) || !isKnown(b.tensor)) return false;
+  const auto x = withoutLeadingOnes(a.batch), y = withoutLeadingOnes(b.batch);
+  return x == y || x.empty() || y.empty();
+}
 
 // out = alpha · op(a) · op(b); batches are equal, or one side has a batch of one that is repeated.
 // Where `out` has a batch of one and the factors more, their batch must lie along the contracted
@@ -70,6 +109,16 @@ LogicalResult noGradient(OpLowering& op, const TensorRef& x, const TensorRef& y,
          << " is no gradient of a product of X " << text(x) << " and Y " << text(y);
 }
 
+// Whether `out` has as many elements as op(a) · op(b), whose contracted extents agree. Of no
+// elements there is no product to look at.
+bool isProduct(const Matrices& a, const Matrices& b, const TensorRef& out) {
+  const int64_t m = a.transposed ? a.columns : a.rows, k = a.transposed ? a.rows : a.columns,
+                n = b.transposed ? b.rows : b.columns;
+  if (a.tensor.elements() == 0 || b.tensor.elements() == 0) return true;
+  return k == (b.transposed ? b.columns : b.rows) &&
+         out.elements() == std::max(a.batchSize(), b.batchSize()) * m * n;
+}
+
 // mul: dims before and after the given numbers are flattened.
 LogicalResult lowerMul(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), out = op.out("Out");
@@ -125,6 +174,10 @@ Product productOf(OpLowering& op, const TensorRef& x, const TensorRef& y) {
           attribute("alpha") ? op.op().getFloat("alpha") : 1.0};
 }
 
+std::vector<int64_t> longer(const Matrices& a, const Matrices& b) {
+  return a.batchSize() >= b.batchSize() ? a.batch : b.batch;
+}
+
 // Of attention fused for inference: columns in groups, each of them a product of its own.
 bool hasHeads(const OpLowering& op) {
   return op.op().spec()->attribute("head_number") && op.op().getInt("head_number") != 1;
@@ -138,9 +191,16 @@ LogicalResult lowerMatmul(OpLowering& op) {
   Product p = productOf(op, *x, *y);
   if (!plainBatches(p.a, p.b)) return op.callRow();
   return multiply(op, p.a, p.b,
-                  {*out, longerBatch(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows,
+                  {*out, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows,
                    p.b.transposed ? p.b.rows : p.b.columns},
                   p.alpha);
+}
+
+// A gradient that is a sum over the batch is one product only where the batch lies along the
+// contracted dim of both factors.
+bool plainGradients(const Product& p) {
+  const int64_t a = p.a.batchSize(), b = p.b.batchSize();
+  return a == b || (a > b && !p.a.transposed);
 }
 
 LogicalResult lowerMatmulGrad(OpLowering& op) {
@@ -150,9 +210,9 @@ LogicalResult lowerMatmulGrad(OpLowering& op) {
   if (op.hasUnknown()) return op.callRow();
   if (x->dims.empty() || y->dims.empty()) return noGradient(op, *x, *y, *gradient);
   Product p = productOf(op, *x, *y);
-  if (!plainBatches(p.a, p.b) || !plainGradients(p.a, p.b)) return op.callRow();
+  if (!plainBatches(p.a, p.b) || !plainGradients(p)) return op.callRow();
   if (!isProduct(p.a, p.b, *gradient)) return noGradient(op, *x, *y, *gradient);
-  Matrices g{*gradient, longerBatch(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows,
+  Matrices g{*gradient, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows,
              p.b.transposed ? p.b.rows : p.b.columns};
   if (dx) {
     Matrices to{*dx, p.a.batch, p.a.rows, p.a.columns};

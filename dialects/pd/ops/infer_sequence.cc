@@ -236,7 +236,7 @@ llvm::LogicalResult inferRnn(InferContext& c) {
     if (const TensorInfo* before = c.in("PreState", i)) c.out("State", i, *before);
   c.out("DropoutState", unknownLike(tensorInfo(DType::kUInt8, {})));
   // Gates and two more values for every element of every state
-  // (runtime/kernels/cpu/ops/recurrent/rnn.h).
+  // (runtime/kernels/cpu/ops/recurrent/rnn.cc).
   std::string mode = c.op().getString("mode");
   int64_t gates = mode == "LSTM" ? 4 : mode == "GRU" ? 3 : 1;
   c.out("Reserve", tensorInfo(input->dtype, {state->dims[0], input->dims[0], input->dims[1],

@@ -88,3 +88,57 @@ pd.program @startup {
   %u = pd.tanh X(%v) -> Out("w") : (tensor<2xf32>) -> tensor<2xf32>
   pd.set @w, %u : tensor<2xf32>
 }
+
+// -----
+
+// A variable that is set where a branch is taken, once for every micro-batch.
+pd.var @v : tensor<2xf32> {parameter}
+pd.var @w : tensor<2xf32> {parameter}
+pd.program @main {
+  %x = pd.input "x" : tensor<?x2xf32>
+  %v = pd.get @v : tensor<2xf32>
+  %w = pd.get @w : tensor<2xf32>
+  %due = pd.input "due" : tensor<1xi1>
+  %a = pd.elementwise_add X(%x) Y(%v) -> Out("a") {axis = -1 : i32} with {dist.stage = 0 : i64} : (tensor<?x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  %b = pd.elementwise_add X(%a) Y(%w) -> Out("b") {axis = -1 : i32} with {dist.stage = 1 : i64} : (tensor<?x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  %s = pd.conditional_block "$capture"() Cond(%due) Input() -> Out() Scope("s") {is_scalar_condition = true, sub_block = #pd.block<1>} blocks [{captures = [], idx = 1 : i32, locals = [], parent = 0 : i32, saved = [], written = []}] {
+    %c = pd.fill_constant -> Out("c") {dtype = 5 : i32, shape = array<i64: 2>, value = 1.0 : f32} : () -> tensor<2xf32>
+    // expected-error @below {{sets a variable in a block that every micro-batch runs: the variable would move several times a step}}
+    pd.set @v, %c : tensor<2xf32>
+    pd.yield
+  } with {dist.stage = 0 : i64} : (tensor<1xi1>) -> !pd.tape
+}
+
+// -----
+
+// A ragged batch that goes to the next stage.
+pd.var @w : tensor<2xf32> {parameter}
+pd.program @main {
+  %x = pd.input "x" : !pd.lod<tensor<?x2xf32>, 1>
+  %w = pd.get @w : tensor<2xf32>
+  %a = pd.elementwise_add X(%x) Y(%w) -> Out("a") {axis = -1 : i32} with {dist.stage = 0 : i64} : (!pd.lod<tensor<?x2xf32>, 1>, tensor<2xf32>) -> !pd.lod<tensor<?x2xf32>, 1>
+  // expected-error @below {{from another stage, and only dense tensors travel: control flow, rows and ragged batches stay on one stage}}
+  %b = pd.tanh X(%a) -> Out("b") with {dist.stage = 1 : i64} : (!pd.lod<tensor<?x2xf32>, 1>) -> !pd.lod<tensor<?x2xf32>, 1>
+}
+
+// -----
+
+// Start-up that sets a variable of one stage in a branch.
+pd.var @v : tensor<2xf32> {parameter}
+pd.var @w : tensor<2xf32> {parameter}
+pd.program @main {
+  %x = pd.input "x" : tensor<?x2xf32>
+  %v = pd.get @v : tensor<2xf32>
+  %w = pd.get @w : tensor<2xf32>
+  %a = pd.elementwise_add X(%x) Y(%v) -> Out("a") {axis = -1 : i32} with {dist.stage = 0 : i64} : (tensor<?x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  %b = pd.elementwise_add X(%a) Y(%w) -> Out("b") {axis = -1 : i32} with {dist.stage = 1 : i64} : (tensor<?x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+}
+pd.program @startup {
+  %due = pd.fill_constant -> Out("due") {dtype = 0 : i32, shape = array<i64: 1>, value = 1.0 : f32} : () -> tensor<1xi1>
+  %s = pd.conditional_block "$capture"() Cond(%due) Input() -> Out() Scope("s") {is_scalar_condition = true, sub_block = #pd.block<1>} blocks [{captures = [], idx = 1 : i32, locals = [], parent = 0 : i32, saved = [], written = []}] {
+    %c = pd.fill_constant -> Out("c") {dtype = 5 : i32, shape = array<i64: 2>, value = 1.0 : f32} : () -> tensor<2xf32>
+    // expected-error @below {{start-up sets 'v' in a block, and the variable belongs to one stage}}
+    pd.set @v, %c : tensor<2xf32>
+    pd.yield
+  } : (tensor<1xi1>) -> !pd.tape
+}

@@ -13,8 +13,8 @@ struct Life {
 
 }  // namespace
 
-// A value is repeated where nobody outside of its segment reads it, and nothing is gained by
-// keeping it. Three rounds, because the first looks at values one by one: readers of other
+// A value is repeated where nobody outside of its segment reads it, and keeping it would
+// take memory. Three rounds, because the first looks at values one by one: readers of other
 // segments, views (a view of kept memory costs nothing to keep, so its storage decides for all of
 // its views). Then every gradient, in program order, gets the steps that make what it reads and
 // that no gradient before it has asked for: as late as possible, so that few repeated values live

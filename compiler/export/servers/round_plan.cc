@@ -105,8 +105,7 @@ class Planner {
   }
 
   // The result of the one op, in the one block on this server, that takes the power. With several
-  // blocks every update would advance it: the framework's own transpiler has a scale of its own for
-  // that, and so has the export.
+  // takers each of them would advance it, and the power stays an op of its own.
   mlir::OpResult onlyPower(pd::GetOp old, double factor) {
     mlir::OpResult made;
     int takers = 0;

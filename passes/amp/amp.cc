@@ -73,6 +73,8 @@ class Amp : public impl::AmpBase<Amp> {
   }
 
  private:
+  // bfloat16 has the exponents of float32: gradients neither overflow nor vanish sooner, and
+  // nothing is scaled. A static factor of 1 would be no scaling either.
   bool scales() const {
     return amp_dtype == "float16" && (use_dynamic_loss_scaling || init_loss_scaling != 1);
   }
@@ -103,6 +105,9 @@ class Amp : public impl::AmpBase<Amp> {
     return mlir::success();
   }
 
+  // Everything that scaling itself adds (the factor, its counters) must change in a step that
+  // overflows; every other variable must not. Which are which is told by the variables that are
+  // new.
   mlir::LogicalResult scaleAndSkip(pd::ProgramOp main, const Classified& classified,
                                    pd::Declarations& declarations) {
     pd::ProgramOp startup = startupOf(getOperation());

@@ -23,6 +23,9 @@ bool belongsTo(const pd::OpView& gradient, const pd::OpView& forward) {
   return true;
 }
 
+// A gradient op carries no reference to its forward op. It takes that op's inputs or outputs under
+// the same slots, so the forward op is among the makers and readers of these; the one that has all
+// of them in those very slots is it. Null where the program has been rewritten beyond that.
 mlir::Operation* forwardOf(const pd::OpView& gradient, const Classified& classified) {
   const llvm::StringRef type = forwardType(gradient.type());
   if (type.empty()) return nullptr;
@@ -42,6 +45,9 @@ mlir::Operation* forwardOf(const pd::OpView& gradient, const Classified& classif
   return nullptr;
 }
 
+// One walk in program order, since a gray op goes by what made its operands. What depends on the
+// seed of the backward part is backward whatever its role says; gradient ops follow their forward
+// op and get no precision of their own.
 class Classifier {
  public:
   Classifier(const OpLists& lists, const llvm::StringSet<>& blackNames)

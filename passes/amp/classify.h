@@ -29,8 +29,8 @@ struct Classified {
   std::vector<mlir::Operation*> seeds;
 };
 
-// As the framework does (rewrite_program of its mixed precision): op by op, a gray one after the ops that
-// make what it takes; ops that touch `blackNames` are black whatever their type.
+// As the framework does (rewrite_program of its mixed precision): op by op, a gray one after the
+// ops that make what it takes; ops that touch `blackNames` are black whatever their type.
 Classified classify(pd::ProgramOp main, const OpLists& lists, const llvm::StringSet<>& blackNames);
 
 // The slot without "@GRAD"; empty where it is no slot of a gradient.

@@ -38,6 +38,9 @@ constexpr llvm::StringLiteral kLinear[] = {"sum",
 
 constexpr llvm::StringLiteral kTypeAttributes[] = {"dtype", "in_dtype", "out_dtype"};
 
+// Forward ops first, then the backward part in program order, so that a gradient op finds what its
+// forward op has become. `wanted_` holds gradients whose cast waits for the sum that adds them up:
+// k casts and a float32 sum become one half sum and one cast, as in the framework.
 class Rewriter {
  public:
   Rewriter(pd::ProgramOp main, const Classified& classified, const RewriteOptions& options,

@@ -210,8 +210,8 @@ class Skip {
   }
 
   // What the schedule sets and what the forward part sets have branches of their own: of what a
-  // branch sets it is only known that it follows from all that the branch takes, and statistics of a
-  // share of the batch are not to reach the rate.
+  // branch sets it is only known that it follows from all that the branch takes, and statistics of
+  // a share of the batch are not to reach the rate.
   void restore() {
     std::map<int, std::vector<size_t>> groups;  // by the role of what sets them
     for (size_t i = 0; i < kept_.size(); ++i)

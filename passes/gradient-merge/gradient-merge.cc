@@ -388,10 +388,10 @@ class GradientMerge : public impl::GradientMergeBase<GradientMerge> {
     }
     if (mlir::failed(Merger(*main, startup, gradient_merge_k_steps, gradient_merge_avg).run()))
       return signalPassFailure();
-    declareChange(getOperation(), Change(&getContext(), "gradient-merge")
-                                      .set("gradient_merge_k_steps",
-                                           static_cast<int64_t>(gradient_merge_k_steps))
-                                      .set("gradient_merge_avg", gradient_merge_avg.getValue()));
+    declareChange(getOperation(),
+                  Change(&getContext(), "gradient-merge")
+                      .set("gradient_merge_k_steps", static_cast<int64_t>(gradient_merge_k_steps))
+                      .set("gradient_merge_avg", gradient_merge_avg.getValue()));
   }
 };
 

@@ -42,11 +42,11 @@ class Lamb : public impl::LambBase<Lamb> {
     }
     if (!good) return signalPassFailure();
     excluded.reportUnused(*main, "lamb_exclude_from_weight_decay");
-    declareChange(getOperation(), Change(&getContext(), "lamb")
-                                      .set("lamb_weight_decay", lamb_weight_decay.getValue())
-                                      .set("lamb_exclude_from_weight_decay",
-                                           llvm::ArrayRef<std::string>(
-                                               lamb_exclude_from_weight_decay)));
+    declareChange(getOperation(),
+                  Change(&getContext(), "lamb")
+                      .set("lamb_weight_decay", lamb_weight_decay.getValue())
+                      .set("lamb_exclude_from_weight_decay",
+                           llvm::ArrayRef<std::string>(lamb_exclude_from_weight_decay)));
   }
 
  private:

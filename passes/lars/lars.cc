@@ -41,13 +41,13 @@ class Lars : public impl::LarsBase<Lars> {
     }
     if (!good) return signalPassFailure();
     excluded.reportUnused(*main, "lars_exclude_from_weight_decay");
-    declareChange(getOperation(), Change(&getContext(), "lars")
-                                      .set("lars_coeff", lars_coeff.getValue())
-                                      .set("lars_weight_decay", lars_weight_decay.getValue())
-                                      .set("lars_epsilon", lars_epsilon.getValue())
-                                      .set("lars_exclude_from_weight_decay",
-                                           llvm::ArrayRef<std::string>(
-                                               lars_exclude_from_weight_decay)));
+    declareChange(getOperation(),
+                  Change(&getContext(), "lars")
+                      .set("lars_coeff", lars_coeff.getValue())
+                      .set("lars_weight_decay", lars_weight_decay.getValue())
+                      .set("lars_epsilon", lars_epsilon.getValue())
+                      .set("lars_exclude_from_weight_decay",
+                           llvm::ArrayRef<std::string>(lars_exclude_from_weight_decay)));
   }
 
  private:

@@ -39,6 +39,11 @@ void giveRepeatable(mlir::Value value, mlir::OpBuilder& builder, mlir::IRMapping
 
 namespace {
 
+// Builds dist.micro with a task per part and direction. A task takes what other tasks give: on its
+// own stage as a value, from another stage through a transfer, which the value crosses once even
+// where several tasks of that stage read it. The sums are carried through the loop: each task adds
+// its terms to those that it was given, in the order of the micro-batches, which is fixed by the
+// schedule and so is the rounding.
 class LoopBuilder {
  public:
   LoopBuilder(Target& target, Plan& plan, mlir::OpBuilder& builder, mlir::IRMapping& plain)
@@ -103,6 +108,8 @@ class LoopBuilder {
     giveRepeatable(value, builder, values, plan_, feeds_, plain_);
   }
 
+  // What each task takes and gives. A transfer is one op for both of its ends, so that messages of
+  // a channel are in the order of `gives` of the task that sends them, on either side.
   void findMoves() {
     for (auto [id, task] : llvm::enumerate(tasks_))
       for (mlir::Operation* op : task.ops)

@@ -9,6 +9,17 @@
 namespace dtranspile::passes::pipeline {
 namespace {
 
+// The graph of what runs behind the loop, with a set of stages for every node. `able` is where all
+// of a node's operands are (or can be, for one number); it is the meet over the operands, and
+// shrinks the places of variables that only this part uses, which shrinks it again: repeated until
+// nothing changes, at most once per variable and stage. `place` is then chosen backwards, as small
+// as those who need the result allow. Where the operands of a sum lie on different stages it
+// becomes a join, which communicates; where those of another op do, its operands are shared with
+// all stages.
+//
+// Turns order the rest: within a turn stages work independently, between two turns values travel. A
+// node is in the earliest turn in which its operands are known to its stages and its variables have
+// been written.
 class OncePlanner {
  public:
   OncePlanner(const Target& target, const Plan& plan) : target_(target), plan_(plan) {}
@@ -70,6 +81,8 @@ class OncePlanner {
     return static_cast<int>(nodes().size()) - 1;
   }
 
+  // Nodes in program order. What a node takes is either another node, or at every stage already; a
+  // value of a single micro-batch is neither, and is refused with the op that reads it.
   mlir::LogicalResult collect() {
     for (const Sum& sum : plan_.sums)
       once_.nodeOf[sum.term] = add({.kind = Node::Kind::Total, .value = sum.term});
@@ -124,6 +137,8 @@ class OncePlanner {
            });
   }
 
+  // Sums of equal dense types: their terms may lie on different stages, an all_reduce adds them up
+  // there.
   bool isJoin(const Node& node) const {
     if (node.kind != Node::Kind::Op || !pd::OpView::isFrameworkOp(node.op)) return false;
     const llvm::StringRef type = pd::OpView(node.op).type();
@@ -212,6 +227,8 @@ class OncePlanner {
   Stages first(const Stages& set) const { return target_.only(set.find_first()); }
 
   // From the last op to the first: where what it gives is needed.
+  // Runs where the result is needed, and on one of the able stages where that is not possible, from
+  // which it is shared. What has effects on variables runs where these are, on all of their stages.
   void choosePlaces() {
     for (int i = static_cast<int>(nodes().size()) - 1; i >= 0; --i) {
       Node& node = nodes()[i];

@@ -10,6 +10,9 @@ namespace dtranspile::passes {
 
 namespace {
 
+// Plans first, builds then: while a plan is made nothing changes, so that a step that cannot be cut
+// leaves the job as it was, and messages are about ops of the program. The old ops are erased at
+// the end, from the last to the first, when everything that reads them has been built anew.
 class Pipeline : public impl::PipelineBase<Pipeline> {
  public:
   using PipelineBase::PipelineBase;
@@ -56,6 +59,8 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
     return mlir::success();
   }
 
+  // The new step is appended to the block of the old one, so that both are there while values are
+  // mapped from the one to the other.
   void build(pipeline::Target& target, pipeline::Plan& plan, const pipeline::OncePlan& once) {
     mlir::Block& body = *target.job.main.getBodyBlock();
     std::vector<mlir::Operation*> old;

@@ -29,6 +29,16 @@ mlir::Value termBehind(mlir::Value value, const Target& target) {
 
 namespace {
 
+// Sorts the ops of @main into four places, each of which is a question of what an op depends on.
+// What stages can compute for themselves (constants, shapes) is repeated wherever it is read. What
+// belongs to the update runs once, behind the loop; every other op is in the loop, in the task that
+// its stage and its direction name. Then ops move: what runs once and is read in the loop goes in
+// front of it, and what the loop has and only the update reads goes behind. Last come the sums,
+// since only they leave the loop, and with them what may run behind it at all. Every check names
+// the op that stands in the way; nothing has been built by then.
+//
+// Each step is linear in ops and their uses, but for fan-ins of gradients, which are followed from
+// the sum down.
 class Planner {
  public:
   explicit Planner(const Target& target)
@@ -45,6 +55,8 @@ class Planner {
   }
 
  private:
+  // The first place of each op. The stage is what assign-stages has written (a part of the model,
+  // where a stage has several), the direction is that of the op's role.
   mlir::LogicalResult classify() {
     for (mlir::Operation* op : repeatableOps(target_.job.main)) repeatable_.insert(op);
     for (mlir::Operation& op : body_) {
@@ -158,6 +170,8 @@ class Planner {
     return mlir::success();
   }
 
+  // A value that every micro-batch has, added up in the loop: what is behind it, and fetches, see
+  // `factor` times the sum. Each term is carried once, however often it is asked for.
   mlir::LogicalResult addSum(mlir::Value term, double factor, mlir::Operation* reader) {
     if (plan_.sumOf.contains(term)) return mlir::success();
     mlir::Operation* maker = plan_.maker(term);
@@ -193,6 +207,8 @@ class Planner {
     return nested || stages.size() > 1;
   }
 
+  // The leaves of nested fan-ins become sums of their own on the stages that make them, so that one
+  // tensor per stage travels once a step instead of one per micro-batch.
   mlir::LogicalResult addTerms(mlir::Value value, mlir::Operation* reader) {
     if (!joinsStages(value)) return addSum(value, 1, reader);
     mlir::Operation* op = value.getDefiningOp();
@@ -203,6 +219,9 @@ class Planner {
     return mlir::success();
   }
 
+  // The gradients that reduce-gradients sums over the axis of the micro-batches; whatever else runs
+  // once must not see a micro-batch. Joined fan-ins run once as well and go to their place in
+  // program order.
   mlir::LogicalResult findSums() {
     for (auto sum : body_.getOps<dist::AllReduceOp>())
       if (sumsMicroBatches(sum, target_))
@@ -223,6 +242,8 @@ class Planner {
     return mlir::success();
   }
 
+  // A variable that the forward or backward part sets would move once per micro-batch. With a
+  // single one the step is the program's own, and the value leaves the loop like a sum.
   mlir::LogicalResult checkSets() {
     for (auto set : body_.getOps<pd::SetOp>()) {
       mlir::Operation* maker = plan_.maker(set.getValue());

@@ -38,7 +38,9 @@ struct Target {
   bool isAll(const Stages& set) const { return static_cast<int64_t>(set.count()) == stages; }
 
   // Null for all stages.
+  // Where the axis of stages has these coordinates.
   dist::SelAttr selector(const Stages& set) const;
+  // `type` as a value of the ranks of `set`; plain where these are all.
   mlir::Type located(mlir::Type type, const Stages& set) const;
 
   // The communicator among these stages, made when it is first asked for.

@@ -19,6 +19,7 @@ bool looksUp(mlir::OpOperand& use, mlir::Block& body) {
          (type.getElementType().isInteger(32) || type.getElementType().isInteger(64));
 }
 
+// A gradient of a lookup takes the table for its extents only, and so can do with what has no rows.
 bool makesGradient(mlir::OpOperand& use, mlir::Block& body) {
   return use.getOwner()->getBlock() == &body && dist::readsExtentsOnly(use);
 }
@@ -32,6 +33,9 @@ std::vector<pd::GetOp> readsOf(const JobOnAxes& job, const Served& served) {
 }
 
 // The op as a composite: its operands, names and attributes, and in its body the request.
+// A composite keeps the op's own slots, names and attributes, so that it stands for the op of the
+// reference (rung 1), while its body says how its result comes about: by a request for the rows of
+// the ids.
 void replaceByRequest(mlir::Operation* op, mlir::SymbolRefAttr table,
                       mlir::FlatSymbolRefAttr rounds) {
   const pd::OpView view(op);

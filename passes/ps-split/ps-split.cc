@@ -13,6 +13,9 @@ namespace dtranspile::passes {
 
 namespace {
 
+// Everything is checked before anything is changed: what the update part is (UpdatePart), that
+// trainers can do without it, how gradients combine. Then servers are made of the update part and
+// trainers of the rest; of the state between the two only parameters travel.
 class PsSplit : public impl::PsSplitBase<PsSplit> {
  public:
   using PsSplitBase::PsSplitBase;
@@ -209,6 +212,9 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
                          dist::MergeAttr::get(&getContext(), dist::Merge::Each), rounds);
   }
 
+  // Each gradient is pushed right behind the op that makes it, so that it travels while the
+  // backward part goes on. Pulls come last: the next step begins with what they give. Parameters
+  // that no op of the trainer reads are not pulled.
   void makeTrainers(JobOnAxes& job, const UpdatePart& part, mlir::FlatSymbolRefAttr rounds,
                     dist::Merge merge, pd::VarOp clock) {
     mlir::Block& body = *job.main.getBodyBlock();
@@ -247,6 +253,8 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     if (isSync()) end(dist::PhaseKind::Pull);
   }
 
+  // From the back, so that constants and reads that only updates took have lost their users by the
+  // time that they are looked at.
   static void eraseUpdates(mlir::Block& body, const UpdatePart& part) {
     for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(body))) {
       auto set = llvm::dyn_cast<pd::SetOp>(op);

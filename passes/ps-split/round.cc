@@ -43,6 +43,12 @@ class Stages {
   int last_ = 0;
 };
 
+// Builds dist.handle round of the servers. An op that belongs to a parameter stands in a loop over
+// the blocks of that parameter, once per stage in which something of it is wanted; what belongs to
+// none is computed by every server alike. A sum over all elements of a parameter (a norm) is a term
+// in its loop: each server has that of its own blocks, and one all_reduce per stage and element
+// type makes the terms of all parameters whole. So the number of communications is that of the
+// stages (1 without norms, 2 with a global clip), whatever the number of parameters.
 class Round {
  public:
   Round(mlir::ModuleOp module, const JobOnAxes& job, const UpdatePart& part, dist::RoleOp role,
@@ -102,6 +108,8 @@ class Round {
     return llvm::any_of(part_.powers(), [&](const verify::Power& one) { return one.out == value; });
   }
 
+  // A read of a variable that no parameter owns (a rate, a step count) for somebody on the servers;
+  // trainers read such variables for themselves.
   bool isSharedGet(mlir::Operation* op) const {
     auto get = llvm::dyn_cast<pd::GetOp>(op);
     return get && part_.touches(get.getVar()) && part_.ownerOf(get.getVar()) < 0 &&
@@ -195,6 +203,8 @@ class Round {
   llvm::DenseMap<mlir::Value, mlir::Value> sums_;
 };
 
+// Clones what a loop needs into it. A value of a block lives for one turn of one loop: an op that
+// two stages need cannot stand in both (rung 1 counts it twice), and is refused.
 mlir::LogicalResult Round::copyOps(int owner, const std::vector<mlir::Operation*>& needed,
                                    int stage, mlir::OpBuilder& inside, mlir::IRMapping& map) {
   for (mlir::Operation* op : needed) {
@@ -219,6 +229,9 @@ mlir::LogicalResult Round::copyOps(int owner, const std::vector<mlir::Operation*
   return mlir::success();
 }
 
+// The loop of one parameter in one stage, if the stage has any set or term of it. Terms are its
+// carried values and begin at zero; sets are at the end of the body, after everything that reads
+// the old value.
 mlir::LogicalResult Round::buildLoop(int owner, const Loop& loop, int stage) {
   llvm::SmallVector<mlir::Value> roots, terms;
   std::vector<pd::SetOp> sets;

@@ -13,6 +13,12 @@ struct Life {
 
 }  // namespace
 
+// A value is repeated where nobody outside of its segment reads it, and keeping it would
+// take memory. Three rounds, because the first looks at values one by one: readers of other
+// segments, views (a view of kept memory costs nothing to keep, so its storage decides for all of
+// its views). Then every gradient, in program order, gets the steps that make what it reads and
+// that no gradient before it has asked for: as late as possible, so that few repeated values live
+// at once, and each step at most once.
 Plan::Plan(const Steps& steps, const Segments& segments) : steps_(steps) {
   for (const StepValue& value : steps.values()) {
     const Step& made = steps.all()[value.step];
@@ -66,6 +72,10 @@ double Plan::work() const {
   return work;
 }
 
+// Every value lives from its step to the last one that reads it, twice if it is repeated: once up
+// to the last forward reader, again from its repetition to the last gradient. The sum of the bytes
+// alive, by one sweep over the beginnings and ends; views live in their storage. Linear in steps
+// and their reads.
 int64_t Plan::peak() const {
   const size_t count = steps_.values().size();
   std::vector<Life> first(count), second(count);  // as computed first, and as computed again

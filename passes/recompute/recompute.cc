@@ -104,6 +104,10 @@ Segments giveSeeds(pd::ProgramOp main, const Segments& segments) {
   return result;
 }
 
+// Clones the steps of a plan in front of the gradients that need them, and lets the gradients read
+// the clones. Clones are called as the framework calls them (NAME.subprog_N, N counted from the
+// last segment, whose gradients come first), so that an exported program looks like one that the
+// framework has made.
 class Repeater {
  public:
   Repeater(pd::ProgramOp main, const Steps& steps, const Segments& segments)

@@ -108,6 +108,10 @@ class Best {
   }
 
   // Segments with which no more than `bound` bytes are alive; empty where there are none.
+  // A table over places and units spent: the least that can be kept before a place, for every
+  // number of units. A step from place i goes to the next one with nothing repeated, or to any
+  // later one with all between them as one segment. O(places² · units), which kPlaces and kUnits
+  // bound. Of the ways that reach the end the cheapest one is taken.
   Segments within(int64_t bound) const {
     const size_t count = places_.size();
     constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
@@ -156,6 +160,9 @@ class Best {
 
   // Of every pair of places: bytes that are made between them and read behind the second one, bytes
   // that only gradients read, and the work of computing them again.
+  // kept_[i][j] and read_[i][j] are sums over all places from i on: a suffix sum for each j, so
+  // that a segment [i, j) is looked up in constant time. Costs are rounded up to units of the
+  // budget; the search is over whole numbers of them, and never exceeds it.
   void measure() {
     const size_t count = places_.size();
     std::vector<size_t> placeOf(steps_.forwards());  // the last one at or before a step
@@ -230,6 +237,10 @@ mlir::FailureOr<Segments> segmentsAt(const Steps& steps, llvm::ArrayRef<std::str
   return cutAt(steps, cuts);
 }
 
+// With n values of equal size and k segments, k boundaries are kept and n/k values are repeated at
+// a time: k + n/k is least for k = √n. Values are not equal: n is all bytes by the fewest bytes
+// that a cut in the middle half keeps, and each cut goes to the cheapest place within half a
+// segment of where equal parts would end.
 Segments squareRootSegments(const Steps& steps) {
   const Sizes sizes(steps);
   const std::vector<int64_t> sums = sizes.sums();
@@ -262,6 +273,8 @@ Segments squareRootSegments(const Steps& steps) {
   return cutAt(steps, cuts);
 }
 
+// By bisection over the bytes that may be alive at once: for each bound the segments of least work
+// (Best::within). Bounds for which there are none raise the lower end.
 Segments bestSegments(const Steps& steps, double percent) {
   const double budget = steps.work() * percent / 100;
   const Best best(steps, budget);

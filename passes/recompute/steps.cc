@@ -22,6 +22,7 @@ bool isTensor(mlir::Type type) { return llvm::isa<mlir::RankedTensorType, pd::Lo
 
 // Ops with effects, blocks, or cells that they write a part of only are what they are: their
 // results are kept.
+// Repeating must have no effect but the values: pure ops and dropouts, which are told their seeds.
 bool mayRepeat(pd::OpView op) {
   const pd::OpSpec* spec = op.spec();
   if (!spec || op.operation()->getNumRegions() > 0) return false;
@@ -91,6 +92,9 @@ void Steps::addStep(mlir::Operation* op) {
   steps_.push_back(std::move(step));
 }
 
+// A use within a block counts as one by the op at the top that has the block, and as one by others:
+// blocks are not looked into. What is read for its extents only is no read; the gradient of a
+// reshape, say, keeps no activation alive.
 void Steps::addReads() {
   for (auto [number, value] : llvm::enumerate(values_))
     for (mlir::OpOperand& use : value.value.getUses()) {

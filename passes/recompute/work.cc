@@ -74,6 +74,9 @@ int64_t estimatedBytes(mlir::Type type) {
          static_cast<int64_t>(dtype ? SizeOf(*dtype) : sizeof(float));
 }
 
+// Work is counted in multiplications, and what only goes through memory at kPerElement of them: a
+// chain of element-wise ops is not free to repeat, and a product dominates as it does on a machine.
+// Only ratios matter (bestSegments compares them with a percentage of the step).
 double estimatedWork(pd::OpView op) {
   double work = 0;
   for (mlir::Value operand : op.operation()->getOperands())

@@ -132,12 +132,16 @@ void ShardRewriter::cutSum(const SumToCut& sum) {
 // Ops
 //===----------------------------------------------------------------------===//
 
+// A rank's even part of the flattened value, the last one padded; the same layout for the
+// parameter, its gradient and its state, so that the update needs no further communication.
 mlir::Value ShardRewriter::cut(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value whole) {
   return dist::SliceOp::create(builder, loc, plan_.partType(whole.getType()), whole,
                                builder.getI64IntegerAttr(dist::kFlat),
                                ShardPlan::layoutOf(whole.getType()), axis_);
 }
 
+// One slice per value and block: what several updates read (a rate that was computed per element)
+// is cut once.
 void ShardRewriter::rewriteOperands(mlir::Operation* op) {
   mlir::OpBuilder builder(op);
   for (mlir::OpOperand& operand : op->getOpOperands()) {
@@ -304,6 +308,9 @@ void ShardRewriter::gatherParameters() {
     if (get.getValue().use_empty() && plan_.pieceOf(get.getValue()) == Piece::Part) get.erase();
 }
 
+// One operation per element type, since a collective carries elements of one type. The variables
+// are read where it starts: between two segments nobody sets them, or the plan would not have
+// chosen them to lie in parts.
 ShardRewriter::Started ShardRewriter::startGather(llvm::MutableArrayRef<Need> segment,
                                                   mlir::Operation* before) {
   mlir::OpBuilder builder(before);
@@ -346,6 +353,8 @@ void ShardRewriter::waitFor(const Started& started, mlir::Operation* before) {
 // Variables
 //===----------------------------------------------------------------------===//
 
+// After this the variable is of the type of a part, in memory and in checkpoints; its relation says
+// of what.
 void ShardRewriter::declare(pd::VarOp var) {
   const auto state = dist::AxisRelAttr::split(llvm::cast<mlir::StringAttr>(axis_[0]), dist::kFlat,
                                               ShardPlan::layoutOf(var.getType()));

@@ -6,12 +6,18 @@
 namespace dtranspile::passes {
 
 // Communicators, by turns: entry i belongs to the i-th one that carries gradients.
+// Gradients may travel on several communicators by turns, so that buckets overlap; what is cut of
+// them follows on the axis's own communicator of the same turn, and on that between the axes.
 struct ShardComms {
   std::vector<dist::CommOp> all;      // over all replicas
   std::vector<dist::CommOp> within;   // over the axis that values are cut over
   std::vector<dist::CommOp> between;  // over the other axes; none where there are no others
 };
 
+// One pass over the plan; nothing is decided here. Types of parts come first, then operands, since
+// an op on parts needs the cut of what is whole; parameters are gathered before sums are cut, since
+// both ask for the uses as the plan knew them. Start-up is last: it depends on which variables hold
+// parts only.
 class ShardRewriter {
  public:
   // `bytes`: most bytes of parameters that one operation puts together.
@@ -30,6 +36,9 @@ class ShardRewriter {
   };
   using Needs = std::vector<Need>;
 
+  // All bytes that a ring all_reduce would send, but half of them later: reduce_scatter gives each
+  // rank the part of the gradient that it updates by, and the other half is the all_gather of the
+  // parameters (publish, or gatherParameters of stage 3).
   void cutSum(const SumToCut& sum);
   dist::AllReduceOp separate(dist::AllReduceOp op, mlir::Operation* results,
                              llvm::ArrayRef<unsigned> members);

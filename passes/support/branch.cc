@@ -28,6 +28,9 @@ int32_t numberOf(mlir::Operation* op) {
 
 }  // namespace
 
+// The op as the importer would have read it from a file: block described in `blocks`, captured
+// values both in $capture and in Input (the framework asks for the second), one region with an
+// argument per capture. The step scope is declared and never read.
 mlir::Operation* addBranch(pd::ProgramOp program, mlir::Value condition, llvm::StringRef scope,
                            pd::Declarations& declarations, llvm::ArrayRef<mlir::Value> captures) {
   mlir::MLIRContext* context = program.getContext();
@@ -83,6 +86,9 @@ mlir::Value constant(mlir::OpBuilder& builder, mlir::Location loc, mlir::RankedT
       .output("Out");
 }
 
+// A counter that is incremented in every step and never set back: (counter + 1) mod `steps` is 0 in
+// every so-many-th step, of a job that starts as of one that goes on from a checkpoint, since the
+// counter is saved like any variable. 64 bits do not run over.
 mlir::Operation* addBranchEvery(int64_t steps, llvm::StringRef stem, pd::ProgramOp main,
                                 pd::ProgramOp startup, pd::Declarations& declarations) {
   mlir::Block* block = main.getBodyBlock();
@@ -127,6 +133,8 @@ mlir::Operation* addBranchEvery(int64_t steps, llvm::StringRef stem, pd::Program
   return addBranch(main, due, fresh("_scope"), declarations);
 }
 
+// Outer blocks must have smaller numbers than those within: the numbers that are there are given
+// out again in preorder, so that none is used that belongs to a block elsewhere.
 void renumberWithin(mlir::Operation* branch) {
   llvm::SmallVector<mlir::Operation*> owners;  // outer ones first
   llvm::SmallVector<int32_t> numbers;

@@ -20,6 +20,8 @@ bool serves(dist::RoleOp role) {
 namespace {
 
 // Fills in the axes of the mesh that are among `names`.
+// In the order of the mesh, whatever order they are named in, so that communicators of one set of
+// axes are the same.
 mlir::LogicalResult chooseAxes(JobOnAxes& job, llvm::ArrayRef<std::string> names) {
   const std::string known = listOf(job.mesh.getAxes());
   if (names.empty())
@@ -94,6 +96,7 @@ void forEachUpdate(pd::ProgramOp program,
   });
 }
 
+// -1 for what is no tensor of known extents, or too large to count.
 int64_t bytesOf(mlir::Type type) {
   auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape()) return -1;

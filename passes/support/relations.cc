@@ -43,6 +43,8 @@ verify::AxisSet axesOf(const JobOnAxes& job, const verify::Axes& axes) {
   return set;
 }
 
+// The wanted ones among `own`. Where these are all of `own` that have several coordinates it is
+// `own` itself, with its axes of one coordinate, so that communicators over `own` serve.
 verify::AxisSet axesToUse(const verify::AxisSet& wanted, const verify::AxisSet& own,
                           const verify::Axes& axes) {
   verify::AxisSet several(axes.count());
@@ -61,6 +63,11 @@ mlir::ArrayAttr namesOf(const verify::AxisSet& set, const verify::Axes& axes,
   return mlir::ArrayAttr::get(context, names);
 }
 
+// From the relation of the loss before any pass has touched it. Along an axis where ranks have
+// parts (a split batch, or terms of a sum) gradients will be added up, and along others every rank
+// has the same gradient already. With a mean over each share the sum of the shares' losses is
+// `cut`·`others` times the reference's, with a sum it is the reference's itself: the factor makes
+// up for what is too much, so that summed gradients are those of one device.
 mlir::FailureOr<double> lossFactor(mlir::Operation* loss, const JobOnAxes& job) {
   const MainQuestion question(job);
   const verify::Store store = verify::analyse(*question);

@@ -24,6 +24,8 @@ mlir::FailureOr<ServedJob> servedJob(mlir::ModuleOp module, llvm::ArrayRef<std::
   return job;
 }
 
+// The mesh of the servers has one axis; where the job's trainers ask, they do so over this
+// communicator, which carries all requests of a step.
 dist::CommOp addServers(const JobOnAxes& job, int64_t servers) {
   dist::MeshOp workers = job.mesh;
   mlir::OpBuilder builder(workers.getContext());
@@ -40,6 +42,7 @@ dist::CommOp addServers(const JobOnAxes& job, int64_t servers) {
       mlir::FlatSymbolRefAttr::get(builder.getContext(), "server"), builder.getStringAttr(kRounds));
 }
 
+// One communicator for all sums among servers, made when the first of them is asked for.
 mlir::FlatSymbolRefAttr serverComm(mlir::ModuleOp job, dist::MeshOp mesh) {
   mlir::Operation* last = mesh;
   for (auto comm : job.getOps<dist::CommOp>()) {

@@ -29,6 +29,7 @@ int64_t devicesOf(pd::ProgramOp main) {
   return static_cast<int64_t>(devices.size());
 }
 
+// What regions take from outside counts as well.
 llvm::SmallVector<mlir::Value> operandsOf(mlir::Operation* op) {
   llvm::SmallVector<mlir::Value> values;
   op->walk([&](mlir::Operation* inner) {
@@ -39,6 +40,9 @@ llvm::SmallVector<mlir::Value> operandsOf(mlir::Operation* op) {
   return values;
 }
 
+// Pure ops that follow from constants, or (in the forward part) from feeds: every stage or segment
+// may compute them for itself, which costs less than sending them. Of the backward part only what
+// follows from constants.
 llvm::DenseSet<mlir::Operation*> repeatableOps(pd::ProgramOp main) {
   llvm::DenseSet<mlir::Operation*> repeatable;
   for (mlir::Operation& op : *main.getBodyBlock()) {

@@ -20,6 +20,7 @@ bool sumsUp(mlir::Operation* op) {
 }
 
 // Linear in all that it takes: sums of partial sums are one.
+// What adds up the terms of several parameters, as global clipping does before it takes the root.
 bool isLinear(mlir::Operation* op) {
   static constexpr llvm::StringLiteral kTypes[] = {"sum", "elementwise_add", "reduce_sum",
                                                    "assign"};
@@ -252,6 +253,10 @@ bool UpdatePart::worksByBlock(mlir::Operation* op, int owner) const {
   return rule && rule->rule == verify::pointwise;
 }
 
+// A value belongs to the parameter that it is made of, element by element or not; a value of two
+// parameters can be computed on no server, but for sums of terms, which are numbers. Where an op
+// does not work element by element, its parameter stays in one piece (`whole`), and is the reason
+// that is given.
 mlir::LogicalResult UpdatePart::giveOwner(mlir::Operation* op) {
   int owner = -1;
   bool terms = false, others = false;

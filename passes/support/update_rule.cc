@@ -68,6 +68,7 @@ void Exclusions::reportUnused(mlir::Operation* at, llvm::StringRef field) const 
                         << (match_ == Match::AtEnd ? "ends with '" : "contains '") << entry << "'";
 }
 
+// Results keep their names and their readers; slots that the new op has not are dropped.
 pd::OpView replaceUpdate(pd::OpView old, llvm::StringRef type,
                          llvm::ArrayRef<llvm::StringRef> inputs,
                          llvm::ArrayRef<llvm::StringRef> outputs, mlir::NamedAttrList attributes,

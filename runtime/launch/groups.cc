@@ -20,6 +20,7 @@ int64_t MembersBelow(const exec::Selector& subset, const std::string& axis, int6
 
 }  // namespace
 
+// Row-major: the last axis of the mesh changes fastest, as everywhere that ranks are counted.
 std::map<std::string, int64_t> CoordinatesOf(const Mesh& mesh, int64_t rank) {
   std::map<std::string, int64_t> coordinates;
   for (auto axis = mesh.rbegin(); axis != mesh.rend(); ++axis) {
@@ -29,6 +30,9 @@ std::map<std::string, int64_t> CoordinatesOf(const Mesh& mesh, int64_t rank) {
   return coordinates;
 }
 
+// The rank within the group counts the members along the communicator's axes, again row-major,
+// without those that the subset leaves out; the coordinates on all other axes are the group's name.
+// So every rank finds its group by itself, from the mesh alone, and members agree on their order.
 absl::StatusOr<std::optional<exec::CommConfig>> GroupOf(
     const exec::PlanComm& comm, const std::string& role, const Mesh& mesh,
     const std::map<std::string, int64_t>& coordinates) {

@@ -20,6 +20,9 @@ namespace dtranspile::launch {
 namespace {
 
 // Parts of cut variables on their way from the ranks to whole ones.
+// Ranks write their parts into a folder beside the variables while the launcher still watches them;
+// whole variables are put together from there after the last rank has ended well. A run that is
+// killed in between leaves the old variables, and a folder that the next run clears.
 class SavedParts {
  public:
   absl::Status Begin(const std::string& save, std::vector<Rank>& ranks) {
@@ -100,6 +103,7 @@ absl::Status CombineFetch(const std::string& name, const HeldFetch& fetch, Repor
   return absl::OkStatus();
 }
 
+// Null for a run that ended well; rank, op and step as far as they are known.
 Json ErrorJson(const Ranks& ranks, const std::optional<Failure>& failure) {
   if (!failure) return nullptr;
   const bool known = failure->process >= 0;
@@ -127,6 +131,9 @@ bool IsTraceFile(std::string_view file, std::string_view role) {
   return TakeWord(file, role) && TakeWord(file, ".") && TakeNumber(file) && file == ".json";
 }
 
+// Whatever can be refused is refused before the first process is started, in the order: request,
+// plans, worker, folders, meeting point. From Start on a failure is one of the run, which ends with
+// a report as well.
 absl::StatusOr<Report> RunJob(const JobSpec& spec) {
   constexpr double kLongestTimeout = 1e6;
   constexpr int64_t kShortestTimeout = 2 * exec::kSignOfLife.count();

@@ -20,6 +20,9 @@ std::string NewJobName() {
 
 }  // namespace
 
+// Ranks of one host meet in segments named after the job; a store is there for Gloo, and for
+// servers whose ports are not known before they listen. Its token, which the ranks get in CONFIG,
+// keeps strangers out.
 absl::Status Meeting::Begin(const MeetingOptions& options,
                             const std::vector<exec::WorkerConfig*>& ranks) {
   rendezvous_.backend = options.backend;

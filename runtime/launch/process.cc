@@ -48,6 +48,7 @@ class Fd {
 };
 
 // The same file under a number that is out of the child's way.
+// Become gives fixed numbers by dup2, which would close a pipe that happened to have one of these.
 absl::StatusOr<Fd> Lift(Fd fd) {
   Fd lifted(fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstFreeFd));
   if (lifted.get() < 0) return Errno("no more descriptors");
@@ -68,6 +69,8 @@ absl::StatusOr<Pipe> MakePipe() {
   return Pipe{std::move(read), std::move(write)};
 }
 
+// CONFIG may be larger than a pipe holds, and a file on disk would have to be cleared: a memory
+// file is gone with its last descriptor.
 absl::StatusOr<Fd> InMemory(const std::string& text) {
   Fd made(memfd_create("dtranspile-config", MFD_CLOEXEC));
   if (made.get() < 0) return Errno("no memory file");
@@ -176,6 +179,8 @@ void Process::CloseLog() {
   if (log_ >= 0) close(std::exchange(log_, -1));
 }
 
+// To the worker's group, so that what it has started ends with it; a stopped one acts on a signal
+// only once it is continued.
 void Process::Signal(int signal) {
   if (!running()) return;
   kill(-pid_, signal);
@@ -196,6 +201,7 @@ bool Process::Reap(std::string& how) {
   return true;
 }
 
+// T: stopped by a signal, t: by a debugger.
 bool Process::Stopped() const {
   std::ifstream stat(absl::StrCat("/proc/", pid_, "/stat"));
   std::string line;

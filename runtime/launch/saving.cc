@@ -54,6 +54,9 @@ struct Share {
 };
 
 // Who writes what, while ranks are looked at in their order.
+// Every variable is written once: whole ones by the first rank that has them, each part of a cut
+// one by the first rank that has this part. Ranks that have the same variable must have it cut
+// alike, or parts would not fit together.
 class Sharing {
  public:
   explicit Sharing(size_t ranks) : shares_(ranks) {}
@@ -88,6 +91,7 @@ class Sharing {
     return absl::OkStatus();
   }
 
+  // All parts with elements must have found a writer.
   absl::StatusOr<std::vector<CutVariable>> Finish() {
     std::vector<CutVariable> variables;
     for (auto& [name, cut] : cut_) {
@@ -189,6 +193,10 @@ Elsewhere FindElsewhere(const JobSpec& spec, const std::vector<Rank>& ranks) {
 
 }  // namespace
 
+// Members of a checkpoint are the ranks that write something: it is whole when all of them have
+// said so (runtime/exec/checkpoint_folder.h). Where roles are started one by one nobody sees all
+// ranks, and the members must follow from the job alone, or two launchers would wait for different
+// ones.
 absl::Status ShareCheckpoints(const JobSpec& spec, std::vector<Rank>& ranks) {
   if (!spec.checkpoints) return absl::OkStatus();
   // Without rounds there is no moment at which all servers have done the same.
@@ -257,6 +265,7 @@ std::string PartsFolder(const std::string& parts, size_t rank) {
   return absl::StrCat(parts, "/", rank);
 }
 
+// One whole variable in memory at a time.
 absl::Status PutTogether(const std::vector<CutVariable>& variables, const std::string& parts,
                          const std::string& folder) {
   for (const CutVariable& variable : variables) {

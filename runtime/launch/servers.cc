@@ -36,6 +36,7 @@ absl::Status CheckServer(const JobSpec& spec, const std::vector<Rank>& ranks,
   return absl::OkStatus();
 }
 
+// What both ends have in common. Without addresses they find each other by `key` in the store.
 exec::RpcConfig RpcOf(const JobSpec& spec, const std::string& server, const std::string& asks,
                       int senders) {
   exec::RpcConfig rpc;
@@ -94,6 +95,9 @@ absl::Status CheckEndpoints(const JobSpec& spec, const exec::RpcConfig& rpc) {
 
 }  // namespace
 
+// Gives servers the number of those who ask them, and askers the places of the servers. Senders are
+// numbered 0, 1, … in the order of their ranks, whichever of them are started here: rounds are
+// complete when each number has been heard.
 absl::Status ConnectRoles(const JobSpec& spec, std::vector<Rank>& ranks) {
   DT_ASSIGN_OR_RETURN(const auto senders, SendersOf(spec, ranks));
   for (const auto& [server, all] : senders) {

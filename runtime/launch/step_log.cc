@@ -19,6 +19,8 @@ namespace {
 constexpr size_t kBlock = 4096;
 
 // A file that nobody can name, gone with its descriptor.
+// O_TMPFILE where the file system has it, else a file that is unlinked at once. -1: everything
+// stays in memory (Flush).
 int OpenUnnamed() {
   const char* folder = std::getenv("TMPDIR");
   if (folder == nullptr || *folder == 0) folder = "/tmp";
@@ -72,6 +74,8 @@ size_t StepLog::AddStream() {
   return streams_.size() - 1;
 }
 
+// A line is kept in memory until its stream has a block of them; then memory does not grow with
+// steps but by an entry per block.
 void StepLog::Append(size_t stream, absl::string_view line) {
   Stream& to = streams_[stream];
   to.tail.append(line.data(), line.size());
@@ -95,6 +99,8 @@ void StepLog::Flush(Stream& stream) {
   stream.tail.erase(0, at);
 }
 
+// The next block of the stream, the tail last. Lines cross blocks: what has not been handed out
+// stays in front.
 absl::Status StepLog::Reader::Fetch() {
   const Stream& stream = log_->streams_[stream_];
   text_.erase(0, std::exchange(at_, 0));

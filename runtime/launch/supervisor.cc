@@ -68,6 +68,9 @@ absl::Status Supervisor::Start(const std::string& binary) {
   return absl::OkStatus();
 }
 
+// One thread and one poll for everything, so that words, ends and silence are judged in the order
+// in which they were noticed. Words in a pipe outlive their process: they are read before its end
+// counts.
 void Supervisor::Watch() {
   looked_ns_ = NowNs();
   while (!AllEnded()) {
@@ -149,6 +152,7 @@ void Supervisor::ReadControl(size_t index) {
   for (const std::string& line : lines) OnLine(index, line);
 }
 
+// Lines of docs/jobs.md; `alive` says nothing but that the rank is there.
 void Supervisor::OnLine(size_t index, const std::string& line) {
   RankRecord& record = records_[index];
   const auto json = io::ParseJson<Json>("control channel", line);
@@ -210,6 +214,8 @@ void Supervisor::OnStep(size_t index, const Json& line) {
     Fail({Failure::kOwn, static_cast<int>(index), {}, {}, std::string(errors.status().message())});
 }
 
+// Ranks say the digest of the job that they have loaded; one that differs was started from another
+// job and would wait for messages that nobody sends.
 void Supervisor::CheckDigest(size_t index) {
   for (size_t other = 0; other < index; ++other)
     if (records_[other].ready && records_[other].digest != records_[index].digest)
@@ -268,6 +274,10 @@ void Supervisor::CheckSilence() {
   }
 }
 
+// Several ranks fail for one cause, and the first word need not be that of the cause: a rank that
+// waits in vain says so before the death of the one that it waited for is seen. Weights order the
+// kinds of failure; until the ranks are told to end the heaviest one is kept, and of equal ones the
+// first. What comes after is a consequence of the ending.
 void Supervisor::Fail(Failure failure) {
   if (!failure_) failed_ns_ = NowNs();
   if (!waited_ && failure.weight == Failure::kWaiting && failure.op.is_string()) waited_ = failure;

@@ -1,5 +1,5 @@
-// Bugs of passes that change the program itself (lamb, merged steps, …): the role and @reference are
-// wrong alike, so that only the proof of @reference from @source can see it. Of jobs without a
+// Bugs of passes that change the program itself (lamb, merged steps, …): the role and @reference
+// are wrong alike, so that only the proof of @reference from @source can see it. Of jobs without a
 // @reference of their own nothing is changed here.
 #include "compiler/analysis/program_info.h"
 #include "dialects/pd/declarations.h"
@@ -89,8 +89,8 @@ void operandReplaced(JobView& view, Edits& edits) {
           if (result.getType() == now.getType() && result != now) other = result;
         if (!other) continue;
         const unsigned result = llvm::cast<mlir::OpResult>(other).getResultNumber();
-        edits.add(pair.own, "takes " + quoted(other) + " in place of " + quoted(now) +
-                                ", in @reference too",
+        edits.add(pair.own,
+                  "takes " + quoted(other) + " in place of " + quoted(now) + ", in @reference too",
                   [=]() {
                     pair.own->setOperand(i, maker.own->getResult(result));
                     pair.theirs->setOperand(i, other);
@@ -149,8 +149,9 @@ void setsSwapped(JobView& view, Edits& edits) {
       if (a.getVar() == b.getVar() || a.getValue().getType() != b.getValue().getType() ||
           refA->getBlock() != refB->getBlock())
         continue;
-      edits.add(a, "`" + a.getVar().str() + "` and `" + b.getVar().str() +
-                       "` are set to each other's, in @reference too",
+      edits.add(a,
+                "`" + a.getVar().str() + "` and `" + b.getVar().str() +
+                    "` are set to each other's, in @reference too",
                 [a = a, b = b, refA = refA, refB = refB]() mutable {
                   for (auto [x, y] : {std::pair(a, b), std::pair(refA, refB)}) {
                     mlir::FlatSymbolRefAttr name = x.getVarAttr();
@@ -198,8 +199,8 @@ void changeOption(JobView& view, Edits& edits) {
   if (!changes) return;
   for (size_t i = 0; i < changes.size(); ++i)
     for (mlir::NamedAttribute option : llvm::cast<mlir::DictionaryAttr>(changes[i])) {
-      mlir::Attribute now = option.getName() == "pass" ? mlir::Attribute()
-                                                       : perturbed(option.getValue());
+      mlir::Attribute now =
+          option.getName() == "pass" ? mlir::Attribute() : perturbed(option.getValue());
       if (!now) continue;
       edits.add(view.program, "declares another `" + option.getName().str() + "`",
                 [=, job = view.job]() mutable {

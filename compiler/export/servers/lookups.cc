@@ -11,6 +11,9 @@ namespace {
 using mlir::LogicalResult;
 using mlir::Value;
 
+// The framework looks rows up with distributed_lookup_table, which asks for W by its name and
+// extents only: the trainer has a variable that fake_init fills with nothing. Gradients of the
+// lookup take that variable too, for its extents.
 class Translation {
  public:
   Translation(const Tables& tables, int64_t rank, pd::ProgramOp main)

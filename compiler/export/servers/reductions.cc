@@ -20,6 +20,8 @@ void replaceByOperands(mlir::Operation* op) {
 }
 
 // A draw without a seed may be any; with one it is the same wherever it is made.
+// The seed follows from the name of the value, so that every rank's program gets the same one
+// without asking another. False where the value depends on more than draws that take seeds.
 bool giveSeed(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
   if (!op || !pd::OpView::isFrameworkOp(op)) return false;

@@ -54,6 +54,10 @@ void RoundWriter::keep(Value original, Value here) {
   kept_[original] = name;
 }
 
+// An op of the job where it stands in a block of listen_and_serv. `block` is the block of a table
+// that the op works on, null outside of loops. Reads of variables are made anew in each part;
+// values that a later part takes are handed on in variables (keep), since the framework clears what
+// is local to a block at its end.
 LogicalResult RoundWriter::writeOp(Operation* op, const Block* block) {
   if (auto set = llvm::dyn_cast<pd::SetOp>(op)) return writeSet(set, block);
   if (auto get = llvm::dyn_cast<pd::GetOp>(op)) return writeGet(get, block);
@@ -135,6 +139,8 @@ size_t RoundWriter::partOf(Operation* op) {
   return partOf_.lookup(op);
 }
 
+// Before a variable is set: whoever reads the value from before in a later part gets it through a
+// variable of its own.
 void RoundWriter::keepOlder(llvm::StringRef name, Operation* at) {
   for (auto get : plan_.round->getOps<pd::GetOp>()) {
     if (get.getVar() != name || !get->isBeforeInBlock(at)) continue;
@@ -198,6 +204,8 @@ Value RoundWriter::capture(const std::string& name, mlir::Type type) {
   return argument;
 }
 
+// The body once per block of this server, unrolled: a carried value is the result of the turn
+// before.
 LogicalResult RoundWriter::writeLoop(dist::ForeachBlockOp loop) {
   const Table* table = tables_.find(loop.getVar());
   if (!table) return loop.emitError("export: '") << loop.getVar() << "' is not cut into blocks";
@@ -276,6 +284,10 @@ bool RoundWriter::isSetBehind(Operation* op, llvm::StringRef name) {
   return false;
 }
 
+// Names of results in one server's program: the variable itself where the result is what it is set
+// to afterwards, its block's name within a loop, else the job's name, numbered where another part
+// has taken it. The framework finds variables by name in the enclosing blocks, so that two parts
+// must not share one.
 std::string RoundWriter::nameHere(Operation* original, llvm::StringRef name, const Block* block) {
   const Table* table = tables_.find(name);
   const bool variable = table || plan_.variables.contains(name);
@@ -296,6 +308,8 @@ std::string RoundWriter::nameHere(Operation* original, llvm::StringRef name, con
   return fresh;
 }
 
+// Blocks of control flow get numbers in this program, depth first, and attributes that name them
+// follow.
 void RoundWriter::renumber(Operation* op, int parent) {
   auto blocks = op->getAttrOfType<mlir::ArrayAttr>("blocks");
   if (!blocks) return;

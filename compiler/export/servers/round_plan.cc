@@ -18,6 +18,11 @@ struct PowerSlots {
 constexpr PowerSlots kPowers[] = {{"Beta1Pow", "Beta1PowOut", "beta1"},
                                   {"Beta2Pow", "Beta2PowOut", "beta2"}};
 
+// In this order: loops over blocks that other servers have go, and with them what only they wanted;
+// powers of decay rates move into the update op that the framework has make them; then ops are
+// divided into those that a loop waits for, which get groups by a longest-path rule, and the
+// others, which go where nobody has to wait for them. The job is not changed but by removal, so
+// that messages are about its own ops.
 class Planner {
  public:
   Planner(mlir::Block& round, const Tables& tables, int64_t server)
@@ -99,6 +104,8 @@ class Planner {
     }
   }
 
+  // The result of the one op, in the one block on this server, that takes the power. With several
+  // takers each of them would advance it, and the power stays an op of its own.
   mlir::OpResult onlyPower(pd::GetOp old, double factor) {
     mlir::OpResult made;
     int takers = 0;
@@ -117,6 +124,9 @@ class Planner {
   }
 
   // The ops that some loop waits for, by values and variables.
+  // Backwards from the loops, along values and along the variables that are read: whoever may have
+  // set one last is needed as well. Reads are followed at the place of the read, which may be
+  // earlier than the loop.
   void findNeeded() {
     std::vector<Operation*> open;
     auto need = [&](Operation* op) {
@@ -215,6 +225,9 @@ class Planner {
   }
 
   // Deferred ops that hang together by values or variables go to one place.
+  // Union-find over values and variables; a class goes into the one loop that touches its
+  // variables, if there is one, else behind the round. Splitting a class would let one block read
+  // what another one has or has not yet set.
   void placeDeferred() {
     llvm::EquivalenceClasses<Operation*> together;
     llvm::StringMap<Operation*> byName;

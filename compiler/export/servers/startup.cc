@@ -23,6 +23,9 @@ void eraseUnused(mlir::Block& block) {
     if (op.use_empty() && op.getNumResults() != 0 && computesOnly(&op)) op.erase();
 }
 
+// The start-up program of one server: every variable that is set to a part by dist.slice is set to
+// this server's blocks instead. A constant is made in the size of the block; everything else is
+// drawn or computed as a whole and cut, since a draw of a part is not a part of the draw.
 class StartupWriter {
  public:
   StartupWriter(pd::ProgramOp startup, const Tables& tables, int64_t server)
@@ -76,6 +79,8 @@ class StartupWriter {
     }
   }
 
+  // The slice must be the cut of the table: along dim 0, of its extent, in its blocks. Anything
+  // else has no counterpart among the framework's variables.
   LogicalResult setBlocks(pd::SetOp set, const Table& table) {
     Value whole = set.getValue();
     if (auto slice = whole.getDefiningOp<dist::SliceOp>()) {

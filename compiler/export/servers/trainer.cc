@@ -16,6 +16,11 @@ namespace {
 using mlir::LogicalResult;
 using mlir::Value;
 
+// One pass over the top of the program, in which pushes and pulls of a phase are gathered until its
+// end is met. Between `send` and `recv` the framework orders by control variables: the end of the
+// pushes takes those of all sends, each recv takes that of the end, and what was received stands
+// after the end of the pulls. A phase without its end would leave servers waiting for ever, and is
+// refused.
 class TrainerProgram {
  public:
   TrainerProgram(const Tables& tables, int64_t rank, pd::ProgramOp program)
@@ -211,6 +216,8 @@ class TrainerProgram {
     return mlir::success();
   }
 
+  // What was pulled exists behind the barrier of the pulls only, so a set that stands before it
+  // moves there; readers in between would see the old value, and are refused.
   LogicalResult deliver(Pulled& one, dist::PhaseOp phase) {
     Value whole = one.parts.front();
     if (one.table->isCut())

@@ -1,5 +1,7 @@
+// The walk over the ops of a PIR program: each becomes an op of a ProgramDesc by its row. Ops that
+// compute nothing are in structure.cc, attributes in attributes.cc, variables in variables.cc.
+#include "compiler/import/pir/attributes.h"
 #include "compiler/import/pir/normalizer.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "mlir/IR/Diagnostics.h"
 
 namespace dtranspile::pir {
@@ -7,19 +9,6 @@ namespace {
 
 // Ops are those of this release of the framework.
 constexpr int64_t kRelease = 2006000;
-
-// A longer constant stays a tensor: attributes hold extents and axes, and a file could have one
-// constant read by all of its ops.
-constexpr size_t kMaxFolded = 1024;
-
-// Attributes that say nothing about the result: where an op runs, what wrote it, hints.
-bool isHint(llvm::StringRef name) {
-  return llvm::StringSwitch<bool>(name)
-      .Cases({"place", "op_dist_attr", "op_callstack", "stop_gradient", "persistable",
-              "is_persistable", "op_namescope", "op_device", "mkldnn_data_type"},
-             true)
-      .Default(false);
-}
 
 }  // namespace
 
@@ -36,7 +25,7 @@ void addArgument(google::protobuf::RepeatedPtrField<OpDesc::Var>& slots, llvm::S
 }
 
 // A hook's view of the op that is being made.
-class OpEmission : public Emission {
+class Normalizer::OpEmission : public Emission {
  public:
   OpEmission(Normalizer& normalizer, int index, OpDesc& made)
       : normalizer_(normalizer), index_(index), made_(made) {}
@@ -75,20 +64,6 @@ bool Normalizer::fail(int index, const llvm::Twine& message) {
   return false;
 }
 
-Value* Normalizer::find(int64_t id) {
-  auto found = values_.find(id);
-  return found == values_.end() ? nullptr : &found->second;
-}
-
-std::string Normalizer::defaultName(int op, size_t result) const {
-  if (roles_.seed && program_.ops[op].results[result].id == roles_.seed) {
-    auto loss = values_.find(roles_.loss);
-    if (loss != values_.end() && loss->second.names.size() == 1)
-      return loss->second.names[0] + "@GRAD";
-  }
-  return "#" + std::to_string(op) + "." + std::to_string(result);
-}
-
 mlir::FailureOr<NormalProgram> Normalizer::run() {
   block_ = out_.add_blocks();
   block_->set_idx(0);
@@ -120,9 +95,9 @@ bool Normalizer::emitOp(int index) {
   const Rule& rule = *findRule(op);
   OpDesc made;
   made.set_type(rule.spec->type);
-  if (!setOperands(index, rule, made) || !setAttributes(index, rule, made) ||
-      !setResults(index, rule, made))
-    return false;
+  if (!setOperands(index, rule, made)) return false;
+  if (std::string why = setAttributes(op, rule, made); !why.empty()) return fail(index, why);
+  if (!setResults(index, rule, made)) return false;
   if (rule.hook) {
     OpEmission emission(*this, index, made);
     std::string why = rule.hook(emission);
@@ -254,69 +229,6 @@ bool Normalizer::makeResult(int index, const ResultRule& rule, OpDesc& made) {
   return true;
 }
 
-bool Normalizer::setAttributes(int index, const Rule& rule, OpDesc& made) {
-  for (const AttributeRule& attribute : rule.attributes) {
-    if (attribute.kind != AttributeRule::Set) continue;
-    std::string why =
-        toAttribute(llvm::StringRef(attribute.text), rule.spec->attribute(attribute.name)->types[0],
-                    attributeOf(made, attribute.name, 0));
-    if (!why.empty()) return fail(index, "attribute '" + attribute.name + "' " + why);
-  }
-  if (const json* attributes = program_.ops[index].attributes) {
-    for (const json& entry : *attributes) {
-      const std::string* name = textMember(&entry, "N");
-      const json* value = member(&entry, "AT");
-      if (!name || !value)
-        return fail(index, "has an attribute without name (\"N\") or value (\"AT\")");
-      if (!setAttribute(index, rule, *name, *value, made)) return false;
-    }
-  }
-  return setDefaults(index, rule, made);
-}
-
-// The framework itself gives forward ops the attributes that a program leaves out, but not their
-// gradients.
-bool Normalizer::setDefaults(int index, const Rule& rule, OpDesc& made) {
-  if (!rule.spec->gradient) return true;
-  llvm::StringSet<> present;
-  for (const OpDesc::Attr& attribute : made.attrs()) present.insert(attribute.name());
-  for (const pd::AttrRow& row : rule.spec->attributes) {
-    if (row.required || row.hint || present.contains(row.name)) continue;
-    std::string why =
-        toAttribute(llvm::StringRef(row.defaultText), row.types[0], attributeOf(made, row.name, 0));
-    if (!why.empty()) return fail(index, "attribute '" + row.name + "' " + why);
-  }
-  return true;
-}
-
-bool Normalizer::setAttribute(int index, const Rule& rule, llvm::StringRef name, const json& value,
-                              OpDesc& made) {
-  const AttributeRule* own = rule.attribute(name);
-  if (own && own->kind == AttributeRule::Drop) return true;
-  if (own && own->kind == AttributeRule::Must) {
-    std::optional<Numbers> numbers = numbersOf(value);
-    const std::string* text = textOf(value);
-    std::string spelled = text ? *text
-                          : numbers && numbers->size() == 1
-                              ? std::to_string(static_cast<int64_t>((*numbers)[0].value()))
-                              : "";
-    std::string expected = own->text == "false" ? "0" : own->text == "true" ? "1" : own->text;
-    return spelled == expected || fail(index, "has attribute '" + name + "' other than " +
-                                                  own->text + ", which no op of a ProgramDesc has");
-  }
-  std::string target = own ? own->text : name == "struct_name" ? "op_namescope" : name.str();
-  const pd::AttrRow* row = rule.spec->attribute(target);
-  if (!own && !row && name != "struct_name" && isHint(name)) return true;
-  if (!row) row = pd::commonAttribute(target);
-  if (!row)
-    return rule.hook ? true
-                     : fail(index, "has attribute '" + name +
-                                       "', which its row in the PIR table does not know");
-  if (const json* kind = member(&value, "#"); kind && *kind == "NULL") return true;
-  std::string why = toAttribute(value, row->types[0], attributeOf(made, target, 0));
-  return why.empty() || fail(index, "attribute '" + name + "' " + why);
-}
-
 void Normalizer::setRole(int index, OpDesc& made) {
   for (const OpDesc::Attr& attribute : made.attrs())
     if (attribute.name() == "op_role") return;
@@ -342,87 +254,6 @@ void Normalizer::finish(int index, OpDesc made) {
             [](const auto& a, const auto& b) { return a.name() < b.name(); });
   *block_->add_ops() = std::move(made);
   normal_.positions[0].push_back(index);
-}
-
-bool Normalizer::declare(int index, llvm::StringRef name, const Type& type, VariableFlags flags) {
-  if (!declared_.insert(name).second)
-    return fail(index, "declares variable '" + name + "' for the second time");
-  int kind = type.kind == TypeKind::Tensor         ? 7
-             : type.kind == TypeKind::SelectedRows ? 8
-             : type.kind == TypeKind::TensorArray  ? 13
-                                                   : -1;
-  if (kind < 0)
-    return fail(index, "makes variable '" + name + "' of type '" + type.name +
-                           "', which no ProgramDesc has");
-  VarDesc* var = block_->add_vars();
-  var->set_name(name.str());
-  var->set_persistable(flags.persistable);
-  if (flags.parameter) var->set_is_parameter(true);
-  if (flags.fed) var->set_need_check_feed(true);
-  var->set_stop_gradient(flags.stopGradient);
-  framework::VarType* made = var->mutable_type();
-  made->set_type(kind);
-  framework::LoDTensorDesc* withLod = kind == 7    ? made->mutable_lod_tensor()
-                                      : kind == 13 ? made->mutable_tensor_array()
-                                                   : nullptr;
-  framework::TensorDesc* tensor =
-      withLod ? withLod->mutable_tensor() : made->mutable_selected_rows();
-  if (withLod && type.lodLevel) withLod->set_lod_level(type.lodLevel);
-  tensor->set_data_type(type.dtype);
-  for (int64_t extent : type.dims) tensor->add_dims(extent);
-  return true;
-}
-
-bool Normalizer::declareResult(int index, size_t number) {
-  const Result& result = program_.ops[index].results[number];
-  Value& value = *find(result.id);
-  bool list = value.type->kind == TypeKind::List;
-  std::vector<const Type*> types;
-  if (!list) types.push_back(value.type);
-  for (const Type& element : value.type->elements) types.push_back(&element);
-  value.names.resize(types.size());
-  for (auto [i, type] : llvm::enumerate(types)) {
-    std::string& name = value.names[i];
-    if (name.empty())
-      name = defaultName(index, number) + (list ? "[" + std::to_string(i) + "]" : "");
-    if (type->kind == TypeKind::Absent) name = "@EMPTY@";
-    else if (!declare(index, name, *type,
-                      {.persistable = result.persistable || value.pinned,
-                       .parameter = value.parameter,
-                       .stopGradient = result.stopGradient}))
-      return false;
-  }
-  return true;
-}
-
-// The variables of an operand; makes the constant that it is, if nobody has needed it as a tensor
-// before.
-const std::vector<std::string>* Normalizer::read(int index, int64_t id) {
-  Value* value = find(id);
-  if (!value) return fail(index, "lacks an operand"), nullptr;
-  if (isConstant(program_.ops[value->op]) && !emitted_[value->op] && value->names.empty()) {
-    roles_.role[value->op] = roles_.role[index];
-    if (!emitOp(value->op)) return nullptr;
-  }
-  if (value->names.empty())
-    return fail(index, "reads value " + llvm::Twine(id) + ", which holds nothing"), nullptr;
-  return &value->names;
-}
-
-// Values of `full` with one element and of `full_int_array`, unless somebody writes over them.
-std::optional<Numbers> Normalizer::constantOf(int64_t id) const {
-  auto found = values_.find(id);
-  if (found == values_.end() || found->second.changed) return std::nullopt;
-  const Op& op = program_.ops[found->second.op];
-  if (!isConstant(op)) return std::nullopt;
-  bool isFull = op.name == "pd_op.full";
-  for (int64_t extent : found->second.type->dims)
-    if (isFull && extent != 1) return std::nullopt;
-  const json* value = op.attribute(op.name == "pd_op.assign_value" ? "values" : "value");
-  const json* list = arrayMember(value, "D");
-  if (list && list->size() > kMaxFolded) return std::nullopt;
-  std::optional<Numbers> numbers = value ? numbersOf(*value) : std::nullopt;
-  return numbers && isFull && numbers->size() != 1 ? std::nullopt : numbers;
 }
 
 mlir::FailureOr<NormalProgram> normalize(mlir::MLIRContext* context, llvm::StringRef bytes,

@@ -1,5 +1,5 @@
-// The walk that normalize.cc and structure.cc share: PIR values become variables, PIR ops those of
-// a ProgramDesc.
+// The walk that normalize.cc, structure.cc and variables.cc share: PIR values become variables, PIR
+// ops those of a ProgramDesc.
 #pragma once
 
 #include <unordered_map>
@@ -57,7 +57,7 @@ class Normalizer {
   mlir::FailureOr<NormalProgram> run();
 
  private:
-  friend class OpEmission;
+  class OpEmission;  // what a hook sees of all this
 
   // Before any op is made.
   bool checkNames();
@@ -83,10 +83,6 @@ class Normalizer {
   bool setResults(int index, const Rule& rule, OpDesc& made);
   bool setResult(int index, size_t result, const ResultRule& rule, const Rule& row, OpDesc& made);
   bool makeResult(int index, const ResultRule& rule, OpDesc& made);
-  bool setAttributes(int index, const Rule& rule, OpDesc& made);
-  bool setDefaults(int index, const Rule& rule, OpDesc& made);
-  bool setAttribute(int index, const Rule& rule, llvm::StringRef name, const json& value,
-                    OpDesc& made);
   void setRole(int index, OpDesc& made);
   void finish(int index, OpDesc made);
 

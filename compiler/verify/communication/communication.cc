@@ -32,6 +32,7 @@ void checkCreation(llvm::ArrayRef<ClassText> classes, Rung& rung) {
   }
 }
 
+// Start-up and step are run apart: between them every rank has ended, so no operation is open.
 int64_t runAll(llvm::ArrayRef<ClassText> classes, Rung& rung) {
   int64_t events = 0;
   for (llvm::StringRef program : {"startup", "main"}) {
@@ -43,6 +44,8 @@ int64_t runAll(llvm::ArrayRef<ClassText> classes, Rung& rung) {
 
 // Coordinates at the ends of a pair are told apart: every one is a thread of its own.
 constexpr int64_t kMostCoordinates = 4096;
+// By one communicator after the other, so that a class is cut along every axis that some pair runs
+// along, and along no other: data parallelism beside a pipeline stays one thread per stage.
 std::vector<ClassText> perCoordinate(ClassText text, dist::MeshOp mesh, Rung& rung) {
   std::vector<ClassText> texts;
   texts.push_back(std::move(text));

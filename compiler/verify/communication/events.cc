@@ -30,6 +30,10 @@ bool isRpc(mlir::Operation* op) {
   return llvm::isa<dist::PushOp, dist::PullOp, dist::LookupOp, dist::PhaseOp>(op);
 }
 
+// The text of one class as a list of starts and waits. A ticket is the number of its start, so that
+// a wait names the operation by the place where it began. What cannot be put into such a list (a
+// guard that holds on some ranks of the class, an unknown op) is Unknown and leaves a gap: the rung
+// is not Holds then, whatever the run says.
 class Reader {
  public:
   Reader(const ClassText& text, const Servers& servers, Rung& report)
@@ -129,6 +133,10 @@ class Reader {
                         [](dist::OnOp on) { return on.getTask().has_value(); });
   }
 
+  // One entry of the schedule: receives of what the task takes, the task, sends of what it gives. A
+  // stage keeps `instances` copies of a value; the send of the micro-batch that had the copy before
+  // must be over before the copy is written again, which is the one wait that a schedule can
+  // deadlock on.
   void readTurn(const Turn& turn, int64_t instances) {
     micro_ = turn.micro;
     for (dist::TransferOp transfer : turn.sends) {
@@ -153,6 +161,7 @@ class Reader {
     return llvm::cast<dist::AtType>(value.getType()).getWhere();
   }
 
+  // Each direction of a pair is a queue of its own, first in, first out.
   static std::string channelOf(dist::TransferOp transfer, mlir::Operation* from) {
     auto axis =
         llvm::cast<mlir::StringAttr>(dist::lookupComm(from, transfer.getCommAttr()).getAxes()[0]);
@@ -309,6 +318,9 @@ class Reader {
 
 }  // namespace
 
+// What members of one operation must agree on: kind with its
+// parameters, types, and the names of the values. Of a transfer the op itself is what both ends
+// have in common; its ends in the text of one class (send, recv) know the type only.
 Signature signatureOf(const Event& event) {
   mlir::Operation* op = event.op;
   Signature signature;

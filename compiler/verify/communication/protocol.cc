@@ -59,6 +59,8 @@ class Protocol {
     report_.add(std::move(message));
   }
 
+  // The requests of the class in the order of its text; guards that leave the class out are
+  // skipped.
   void collect(mlir::Block& block, mlir::Operation* control, std::vector<Asked>& asked) {
     for (mlir::Operation& op : block) {
       if (dist::commOf(&op) && dist::commOf(&op).getValue() == comm_.getSymName() &&
@@ -97,6 +99,8 @@ class Protocol {
     return true;
   }
 
+  // One transition of the automaton; false with a message where the stage does not admit the
+  // request.
   bool fits(mlir::Operation* op, Stage& stage) {
     auto phase = llvm::dyn_cast<dist::PhaseOp>(op);
     const bool pushes = phase ? phase.getKind() == dist::PhaseKind::Push
@@ -138,6 +142,8 @@ class Protocol {
 };
 
 // D29 without rounds.
+// Nothing waits for a round here. What remains is that pushes stand in @main, and that a
+// half-asynchronous trainer, whose pulls wait for its own pushes, says once where these end.
 class SingleProtocol {
  public:
   SingleProtocol(const ClassText& text, dist::CommOp comm, dist::ServeMode mode,

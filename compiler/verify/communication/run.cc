@@ -34,6 +34,12 @@ struct Thread {
   bool ended() const { return next == events.size(); }
 };
 
+// All threads side by side, each as far as it comes. The t-th start of each member on a group
+// belong together, and a wait is over when all members have started: this is the weakest order that
+// a runtime may keep, and since operations of a group complete in order and nothing is ever
+// withdrawn, the outcome does not depend on which thread is run first (a Kahn network). Hence one
+// run decides: if threads are left waiting, every run of the job hangs there. Linear in events,
+// each of which is looked at once more per wait.
 class Run {
  public:
   Run(llvm::ArrayRef<ClassText> classes, llvm::StringRef program, Rung& report)
@@ -69,6 +75,7 @@ class Run {
   void reportLeftOver();
   void checkOrders();
   void checkOrder(int one, int two);
+  // The members that have not started the operation.
   std::vector<int> missing(const Group& group, size_t slot) const;
   std::string waitText(int who) const;
   void refute(mlir::Operation* op, const std::string& rankClass, std::string rule, std::string text,
@@ -85,6 +92,9 @@ class Run {
   bool mismatch_ = false;
 };
 
+// Servers with rounds take part in phases, which are operations of all trainers and one server;
+// others are asked at any time and wait for nobody. In start-up only those are met that some
+// trainer pulls from.
 Servers Run::serversOf() const {
   Servers servers;
   for (const ClassText& text : classes_)
@@ -193,6 +203,8 @@ void Run::checkMatch(const Group& group, size_t slot) {
   }
 }
 
+// Completes a slot that has its last member, and those behind it that only waited for their turn;
+// wakes whoever waits for them.
 void Run::complete(Group& group, size_t slot) {
   int index = static_cast<int>(&group - groups_.data());
   for (size_t t = slot; t < group.slots.size() && static_cast<int>(t) == group.completed; ++t) {

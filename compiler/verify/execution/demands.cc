@@ -132,6 +132,8 @@ constexpr struct {
     {"sequence_pad", "X"},
 };
 
+// The extent or attribute that an index must stay below, as declared; a bound that is not known
+// leaves index 0 only.
 int64_t boundOf(const Demand& demand, const pd::OpView& op) {
   constexpr int64_t kUnknown = 1;  // an index that every tensor with elements has
   if (demand.of.empty()) return 2;
@@ -151,6 +153,8 @@ bool moves(const pd::OpView& op, llvm::StringRef slot) {
                      [&](const auto& row) { return row.type == op.type() && row.slot == slot; });
 }
 
+// Follows one feed. Values are visited once, so that this is linear in the uses of what the feed
+// reaches unchanged.
 class Finder {
  public:
   explicit Finder(FeedDemand& demand) : demand_(demand) {}

@@ -71,6 +71,8 @@ int64_t placeOf(mlir::Operation* op) {
   return place;
 }
 
+// The earliest step, and in it the op that stands first in its program; what differs after it
+// follows from it.
 void addDifferences(mlir::ModuleOp job, const ExecutionScope& scope, const trial::Result& result,
                     llvm::ArrayRef<trial::Difference> values, Rung& rung) {
   const int64_t step = result.differences.front().step;

@@ -37,6 +37,10 @@ bool isHalf(mlir::Type type) {
 // "#7 batch_norm" -> "batch_norm".
 llvm::StringRef siteType(llvm::StringRef site) { return site.split(' ').second; }
 
+// What an execution of the job can and cannot show. `refused`: it would compute something else than
+// the reference even if it is right. `equal`: parts of the batch get equal samples, so that what is
+// defined part by part (batch statistics without sync) is that of the whole. `doubt`: a difference
+// might be one of those, and refutes nothing. Reasons are kept, since a report says them.
 class Reader {
  public:
   explicit Reader(mlir::ModuleOp job) : job_(job) {}
@@ -179,6 +183,8 @@ class Reader {
 
   // Whether the loss is a mean over its samples, or a ratio of its own: parts that are equal give
   // it alike.
+  // A sum over samples is `parts` times as large on the whole batch as on one of equal parts; a
+  // mean is the same.
   bool meanLoss(mlir::ModuleOp reference) {
     pd::ProgramOp main = findProgram(reference, "main");
     const std::string name = findLoss(main);

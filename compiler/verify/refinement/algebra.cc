@@ -12,8 +12,8 @@ using Results = std::optional<std::vector<TermId>>;
 
 // A dense tensor of floats, in which sums and factors are those of real numbers.
 bool isReal(mlir::Value value) {
-  auto type = value ? llvm::dyn_cast<mlir::RankedTensorType>(value.getType())
-                    : mlir::RankedTensorType();
+  auto type =
+      value ? llvm::dyn_cast<mlir::RankedTensorType>(value.getType()) : mlir::RankedTensorType();
   return type && type.getElementType().isFloat();
 }
 
@@ -48,7 +48,8 @@ Results scale(pd::OpView op, const AlgebraContext& context) {
       !alike(x, only(op), context))
     return std::nullopt;
   const Rational factor = Rational::ofFloat(op.getFloat("scale"));
-  if (factor.numerator() == 0 && !isStatic(only(op))) return std::nullopt;  // zeros of which extents?
+  if (factor.numerator() == 0 && !isStatic(only(op)))
+    return std::nullopt;  // zeros of which extents?
   return one(context.terms.scale(context.termOf(x), factor));
 }
 
@@ -79,8 +80,8 @@ Results subtract(pd::OpView op, const AlgebraContext& context) {
 
 // The positive scalar that a value is; nothing where it is something else.
 Scalars positiveScalar(mlir::Value value, const AlgebraContext& context) {
-  auto type = value ? llvm::dyn_cast<mlir::RankedTensorType>(value.getType())
-                    : mlir::RankedTensorType();
+  auto type =
+      value ? llvm::dyn_cast<mlir::RankedTensorType>(value.getType()) : mlir::RankedTensorType();
   if (!type || !type.hasStaticShape() || type.getNumElements() != 1) return {};
   const int64_t id = context.terms.singleId(context.termOf(value));
   if (id < 0 || !context.positive.count(static_cast<AtomId>(id))) return {};
@@ -123,9 +124,9 @@ Results unscale(pd::OpView op, const AlgebraContext& context) {
   if (!found) return std::nullopt;
   // Whatever it looks at, it may find something: one unknown per op.
   const size_t number = context.terms.numberOf(op.operation());
-  results[llvm::cast<mlir::OpResult>(found).getResultNumber()] = context.terms.of(
-      context.terms.atom(kFoundInfinite, kFoundInfinite + (" #" + std::to_string(number)), {},
-                         op.operation()));
+  results[llvm::cast<mlir::OpResult>(found).getResultNumber()] =
+      context.terms.of(context.terms.atom(
+          kFoundInfinite, kFoundInfinite + (" #" + std::to_string(number)), {}, op.operation()));
   return results;
 }
 
@@ -156,19 +157,19 @@ Results updateScale(pd::OpView op, const AlgebraContext& context) {
 // A number stays the same number in whatever shape of one element.
 Results reshape(pd::OpView op, const AlgebraContext& context) {
   auto isOne = [](mlir::Value value) {
-    auto type = value ? llvm::dyn_cast<mlir::RankedTensorType>(value.getType())
-                      : mlir::RankedTensorType();
+    auto type =
+        value ? llvm::dyn_cast<mlir::RankedTensorType>(value.getType()) : mlir::RankedTensorType();
     return type && type.hasStaticShape() && type.getNumElements() == 1;
   };
   mlir::Value x = op.input("X"), out = op.output("Out");
   if (!isOne(x) || !isOne(out)) return std::nullopt;
   std::vector<TermId> results;
   for (mlir::OpResult result : op.operation()->getResults())
-    results.push_back(result == out ? context.termOf(x)
-                                    : context.terms.of(context.terms.atom(
-                                          "extents",
-                                          "extents " + describeType(x.getType(), context.anyFloat),
-                                          {}, op.operation())));
+    results.push_back(result == out
+                          ? context.termOf(x)
+                          : context.terms.of(context.terms.atom(
+                                "extents", "extents " + describeType(x.getType(), context.anyFloat),
+                                {}, op.operation())));
   return results;
 }
 

@@ -16,7 +16,7 @@ struct Description {
   std::map<std::string, std::string> attributes;
   std::map<std::string, std::vector<mlir::Value>> inputs;  // null values: empty arguments
   std::vector<std::string> outputs;                        // "ParamOut#0", by result
-  std::map<unsigned, mlir::Value> handedOn;  // results that are an operand, unchanged
+  std::map<unsigned, mlir::Value> handedOn;                // results that are an operand, unchanged
 
   // Of an input slot that the op has; null where it has none.
   mlir::Value input(llvm::StringRef slot) const;

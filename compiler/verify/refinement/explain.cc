@@ -64,7 +64,8 @@ class Explanation {
       for (size_t i : open)
         for (size_t j : open) {
           const Atom &x = terms_.atomOf(a[i].atom), &y = terms_.atomOf(b[j].atom);
-          if (x.key == y.key && a[i].factor == b[j].factor) return atoms(x, y, mine, theirs, around);
+          if (x.key == y.key && a[i].factor == b[j].factor)
+            return atoms(x, y, mine, theirs, around);
         }
     }
     return differ(mine, theirs, opOf(mine, around));
@@ -92,8 +93,7 @@ class Explanation {
             seen_.emplace(mine.operands[i], theirs.operands[i]).second)
           return at(mine.operands[i], theirs.operands[i], op);
     }
-    if (mine.type == theirs.type && mine.op)
-      return {op, otherwise(mine, theirs)};
+    if (mine.type == theirs.type && mine.op) return {op, otherwise(mine, theirs)};
     return differ(a, b, op);
   }
 

@@ -3,8 +3,8 @@
 // (or sum) what the source does with its gradients, and empties them. So k steps are one step of
 // the source whose gradients are that mean, whatever k is.
 //
-// The induction needs no k copies of the program: with G what a step adds and M the merged gradient,
-// the variable holds k·M − G before the step that updates, by definition of M.
+// The induction needs no k copies of the program: with G what a step adds and M the merged
+// gradient, the variable holds k·M − G before the step that updates, by definition of M.
 #include "compiler/analysis/position.h"
 #include "compiler/verify/refinement/counting.h"
 #include "compiler/verify/refinement/proof.h"
@@ -62,8 +62,8 @@ void Proof::mergedSteps(Programs programs, const Conditions& conditions,
     for (const auto& [parameter, gradient] : gradients.complete) {
       if (plainly != gradient || sums.count(parameter)) continue;
       sums[parameter] = name;
-      const TermId whole = terms_.scale(gradients.merged[parameter],
-                                        Rational(merged.average ? merged.steps : 1));
+      const TermId whole =
+          terms_.scale(gradients.merged[parameter], Rational(merged.average ? merged.steps : 1));
       last.before[name] =
           terms_.times(terms_.add(whole, terms_.scale(gradient, Rational(-1))), scale, 1);
       break;
@@ -76,8 +76,9 @@ void Proof::mergedSteps(Programs programs, const Conditions& conditions,
     const bool emptied = found != updating.variables.end() && found->second == Terms::kZero;
     auto start = initial_.find(name);
     if (!emptied || start == initial_.end() || start->second != Terms::kZero)
-      return unknown(at, "it is not shown that `" + name + "`, which adds up the gradients of `" +
-                             parameter + "`, begins at zero, and again after the update",
+      return unknown(at,
+                     "it is not shown that `" + name + "`, which adds up the gradients of `" +
+                         parameter + "`, begins at zero, and again after the update",
                      "empty it in start-up and where it is taken out");
   }
   countsTo(*conditions.due, between, updating, at);
@@ -100,18 +101,16 @@ bool Proof::isPeriodic(AtomId due, const std::map<std::string, int64_t>& counter
   return llvm::all_of(counters, [&](const auto& counter) {
     const std::string& name = counter.first;
     if (!counts(terms_.single(rest->operands[0]), name)) return false;
-    return llvm::all_of(std::initializer_list<const Effects*>{&between, &update},
-                        [&](const Effects* effects) {
-                          auto found = effects->variables.find(name);
-                          return found != effects->variables.end() &&
-                                 counts(terms_.single(found->second), name);
-                        });
+    return llvm::all_of(
+        std::initializer_list<const Effects*>{&between, &update}, [&](const Effects* effects) {
+          auto found = effects->variables.find(name);
+          return found != effects->variables.end() && counts(terms_.single(found->second), name);
+        });
   });
 }
 
 // The branch is taken in steps k, 2k, 3k …
-bool Proof::countsTo(AtomId due, const Effects& between, const Effects& update,
-                     pd::ProgramOp at) {
+bool Proof::countsTo(AtomId due, const Effects& between, const Effects& update, pd::ProgramOp at) {
   const int64_t steps = changes_.merged->steps;
   const TermId condition = terms_.of(due);
   auto fail = [&](const std::string& why) {

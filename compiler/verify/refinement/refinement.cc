@@ -111,8 +111,7 @@ Rung verifyRefinement(mlir::ModuleOp job) {
       leaveOpen(rung, job, "changes are declared, but the job has no reference beside its source");
     return rung;
   }
-  std::vector<std::string> variables =
-      checkVariables(source, reference, changes.anyFloat, rung);
+  std::vector<std::string> variables = checkVariables(source, reference, changes.anyFloat, rung);
   checkOthers(source, reference, changes.anyFloat, rung);
   pd::ProgramOp own = findProgram(reference, "main");
   if (!main || !own) return rung;

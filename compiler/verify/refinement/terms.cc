@@ -25,11 +25,11 @@ Scalars product(const Scalars& a, const Scalars& b, int power) {
 }  // namespace
 
 bool Terms::Less::operator()(const std::vector<Summand>& a, const std::vector<Summand>& b) const {
-  return std::lexicographical_compare(
-      a.begin(), a.end(), b.begin(), b.end(), [](const Summand& x, const Summand& y) {
-        if (before(x, y) || before(y, x)) return before(x, y);
-        return fractionOf(x.factor) < fractionOf(y.factor);
-      });
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                      [](const Summand& x, const Summand& y) {
+                                        if (before(x, y) || before(y, x)) return before(x, y);
+                                        return fractionOf(x.factor) < fractionOf(y.factor);
+                                      });
 }
 
 Terms::Terms() {
@@ -52,8 +52,7 @@ AtomId Terms::atom(llvm::StringRef type, std::string key, std::vector<TermId> op
 TermId Terms::of(AtomId atom) { return intern({Summand{atom, {}, Rational()}}); }
 
 TermId Terms::intern(std::vector<Summand> summands) {
-  auto [at, made] =
-      numbers_.try_emplace(std::move(summands), static_cast<TermId>(terms_.size()));
+  auto [at, made] = numbers_.try_emplace(std::move(summands), static_cast<TermId>(terms_.size()));
   if (made) terms_.push_back(&at->first);
   return at->second;
 }

@@ -1,6 +1,6 @@
-// What a program computes, as terms: one number per value, such that equal numbers mean equal values
-// over the reals. Built by walk.h for @source and @reference in one table, so that comparing two
-// programs is comparing numbers. docs/verification.md, Rung 4.
+// What a program computes, as terms: one number per value, such that equal numbers mean equal
+// values over the reals. Built by walk.h for @source and @reference in one table, so that comparing
+// two programs is comparing numbers. docs/verification.md, Rung 4.
 //
 // A value is a sum of atoms, each with a factor: an exact fraction times powers of positive scalars
 // (the loss scale). An atom is a variable as it was before the step, a feed, or one result of an op

@@ -70,8 +70,8 @@ class Walk {
     auto found = values_.find(value);
     if (found != values_.end()) return found->second;
     // A value of a block around, or of an op that is not understood: itself, and nothing else.
-    return values_[value] = terms_.of(terms_.atom(
-               "value", "value#" + std::to_string(unknown_++), {}, value.getDefiningOp()));
+    return values_[value] = terms_.of(terms_.atom("value", "value#" + std::to_string(unknown_++),
+                                                  {}, value.getDefiningOp()));
   }
 
   // What the program's own block has given.
@@ -113,9 +113,8 @@ class Walk {
       return give(op, 0, terms_.of(terms_.atom("feed", "feed " + input.getName().str(), {}, op)));
     if (auto undef = llvm::dyn_cast<pd::UndefOp>(op))
       return give(op, 0,
-                  terms_.of(terms_.atom("undef",
-                                        "undef " + describeType(undef.getType(), given_.anyFloat),
-                                        {}, op)));
+                  terms_.of(terms_.atom(
+                      "undef", "undef " + describeType(undef.getType(), given_.anyFloat), {}, op)));
     if (!pd::OpView::isFrameworkOp(op)) return;  // results are atoms of their own
     pd::OpView view(op);
     if (op->getNumRegions() == 0) {
@@ -157,11 +156,9 @@ class Walk {
     std::string key = description.type + "|";
     for (const auto& [name, value] : description.attributes) key += name + "=" + value + "|";
     // What is linear in a positive scalar gives it to its results (the loss scale and gradients).
-    const std::optional<Factored> factored = positive_.empty()
-                                                 ? std::nullopt
-                                                 : factor(view, terms_, [&](mlir::Value value) {
-                                                     return termOf(value);
-                                                   });
+    const std::optional<Factored> factored =
+        positive_.empty() ? std::nullopt
+                          : factor(view, terms_, [&](mlir::Value value) { return termOf(value); });
     for (const auto& [slot, values] : description.inputs) {
       key += slot + "(";
       for (mlir::Value value : values) {
@@ -204,7 +201,9 @@ class Walk {
   // An op that draws, or meets the world, gives another value every time that it stands there. The
   // name of what it gives says which one it is.
   std::string drawOf(pd::OpView view) {
-    if (!view.operation()->walk([](mlir::Operation* op) { return meetsWorld(op); }).wasInterrupted())
+    if (!view.operation()
+             ->walk([](mlir::Operation* op) { return meetsWorld(op); })
+             .wasInterrupted())
       return "";
     std::string name = view.operation()->getNumResults() > 0
                            ? pd::nameOf(view.operation()->getResult(0)).str()

@@ -41,7 +41,7 @@ struct Effects {
   std::map<std::string, TermId> variables;  // that the program has read or set
   std::map<std::string, TermId> names;      // last forward value of every name of the own block
   std::map<std::string, mlir::Operation*> makers;  // of these
-  std::vector<TermId> conditions;           // of branches, in order
+  std::vector<TermId> conditions;                  // of branches, in order
 };
 
 // A variable before the step.

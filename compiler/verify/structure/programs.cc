@@ -5,10 +5,10 @@
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/analysis.h"
 #include "compiler/verify/structure/form.h"
+#include "compiler/verify/structure/variables.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/op_view.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -228,105 +228,6 @@ void checkUnion(pd::ProgramOp original, const Declared& declared,
           "feed what the reference is fed, under the same names");
 }
 
-// What a rank has of a variable: all of it, or its part by the relation that is declared. How many
-// blocks a rank owns is data of the rank.
-mlir::Type localTypeOf(mlir::Type whole, pd::VarOp var) {
-  auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
-  auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(whole);
-  dist::MeshOp mesh = dist::meshOf(var);
-  if (!relation || !tensor || !mesh) return whole;
-  llvm::SmallVector<int64_t> dims(tensor.getShape());
-  for (dist::AxisRelAttr one : relation.getAxes()) {
-    if (one.getState() != dist::StateKind::Split) continue;
-    const int64_t size = mesh.sizeOf(one.getAxis().getValue()).value_or(1), dim = one.getDim();
-    const bool even = !one.getLayout() || one.getLayout().getKind() == dist::LayoutKind::Even;
-    if (dim == dist::kFlat) {
-      if (!tensor.hasStaticShape()) return whole;
-      dims = {tensor.getNumElements()};
-    }
-    if (dim >= static_cast<int64_t>(dims.size())) return whole;
-    int64_t& extent = dims[dim == dist::kFlat ? 0 : dim];
-    if (!even) extent = mlir::ShapedType::kDynamic;
-    else if (!mlir::ShapedType::isDynamic(extent)) extent = extent / size + (extent % size != 0);
-  }
-  return mlir::RankedTensorType::get(dims, tensor.getElementType());
-}
-
-// Equal parts are of as many elements as the whole has: a rank's own part does not tell, the pad
-// makes up for a few.
-std::optional<std::string> otherExtent(pd::VarOp var, mlir::Type whole) {
-  auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
-  auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(whole);
-  if (!relation || !tensor) return std::nullopt;
-  for (dist::AxisRelAttr one : relation.getAxes()) {
-    const dist::LayoutAttr layout = one.getLayout();
-    const int64_t dim = one.getDim();
-    if (one.getState() != dist::StateKind::Split || !layout ||
-        layout.getKind() != dist::LayoutKind::Even || dim >= tensor.getRank())
-      continue;
-    const int64_t extent = dim != dist::kFlat        ? tensor.getDimSize(dim)
-                           : tensor.hasStaticShape() ? tensor.getNumElements()
-                                                     : mlir::ShapedType::kDynamic;
-    if (!mlir::ShapedType::isDynamic(extent) && extent != layout.getExtent())
-      return "its parts are those of " + std::to_string(layout.getExtent()) + " elements, and " +
-             std::to_string(extent) + " are there";
-  }
-  return std::nullopt;
-}
-
-void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
-  llvm::DenseMap<mlir::StringAttr, pd::VarOp> originals;
-  for (auto var : reference->getRegion(0).getOps<pd::VarOp>())
-    originals[var.getSymNameAttr()] = var;
-  for (auto var : role.getBody().front().getOps<pd::VarOp>()) {
-    pd::VarOp original = originals.lookup(var.getSymNameAttr());
-    // One that a pass puts in is like none of the reference.
-    std::optional<std::string> different;
-    if (original) different = programAttributesDiffer(var, original, {"type"});
-    if (original && !different && var.getType() != localTypeOf(original.getType(), var))
-      different = attributeDifference("type", mlir::TypeAttr::get(var.getType()),
-                                      mlir::TypeAttr::get(localTypeOf(original.getType(), var)));
-    if (original && !different) different = otherExtent(var, original.getType());
-    if (!original && var->hasAttr(pd::kPartsAttr))
-      different = "pd.parts is given, and there is none there";
-    if (different)
-      add(rung, var, Message::Level::Refuted, "variable",
-          "variable `" + var.getSymName().str() + "` differs from the reference's: " + *different,
-          "declare it as the reference does; only attributes of dialect dist belong to the job");
-  }
-}
-
-// A variable that stands for one of the reference has its name, or stands beside it: initial values
-// are given, saved and exported under the names of the reference.
-void checkVariableNames(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
-  llvm::StringSet<> originals, own;
-  for (auto var : reference->getRegion(0).getOps<pd::VarOp>()) originals.insert(var.getSymName());
-  for (auto var : role.getBody().front().getOps<pd::VarOp>()) own.insert(var.getSymName());
-  for (auto var : role.getBody().front().getOps<pd::VarOp>()) {
-    auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
-    if (!relation || originals.contains(var.getSymName())) continue;
-    const llvm::StringRef stands = relation.getVariable().getValue();
-    if (!originals.contains(stands) || own.contains(stands)) continue;
-    add(rung, var, Message::Level::Refuted, "name",
-        "variable `" + var.getSymName().str() + "` stands for `" + stands.str() +
-            "`, which this role does not have: no initial value is given under that name, and what "
-            "is saved has another",
-        "call it `" + stands.str() + "`");
-  }
-}
-
-// Every persistable of the reference is held by some role.
-void checkHeld(mlir::ModuleOp job, mlir::Operation* reference, Rung& rung) {
-  llvm::StringSet<> held;
-  for (auto role : job.getOps<dist::RoleOp>())
-    for (auto var : role.getBody().front().getOps<pd::VarOp>()) held.insert(var.getSymName());
-  for (auto var : reference->getRegion(0).getOps<pd::VarOp>())
-    if (!held.contains(var.getSymName()))
-      add(rung, job, Message::Level::Refuted, "missing",
-          "no role holds the variable `" + var.getSymName().str() + "` of the reference",
-          "keep the variable, with the ops that set it, in the role that owns it");
-}
-
 void checkRole(dist::RoleOp role, Rung& rung) {
   for (auto program : role.getBody().front().getOps<pd::ProgramOp>())
     if (!llvm::is_contained(kPrograms, program.getSymName()))
@@ -404,7 +305,6 @@ void checkPrograms(mlir::ModuleOp job, Rung& rung) {
               ": it is not said which of their processes a communicator joins",
           "give every role a mesh of its own");
     checkVariables(role, reference, rung);
-    checkVariableNames(role, reference, rung);
   }
   checkHeld(job, reference, rung);
   for (llvm::StringRef name : kPrograms) checkProgram(job, reference, name, rung);

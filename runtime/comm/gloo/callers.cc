@@ -12,6 +12,9 @@
 
 namespace dtranspile::comm {
 
+// Takes one connection, without waiting for what it says. A flood of strangers must not keep a
+// member out: beyond kMostUnproven, or when descriptors run out, the one that has had most time to
+// prove itself goes.
 void Callers::Accept() {
   Socket socket(accept4(listener_.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   const bool full =
@@ -22,6 +25,8 @@ void Callers::Accept() {
   unproven_.push_back({std::move(socket), std::move(welcome), NowNs() + kHandshakeNs});
 }
 
+// The next caller that proves itself; no socket at the deadline, or when the listener is shut. All
+// unproven connections are read side by side, so that one that says nothing delays nobody.
 Callers::Caller Callers::Next(int64_t deadline_ns) {
   while (MillisecondsUntil(deadline_ns) > 0) {
     std::vector<pollfd> entries = {{listener_.fd(), POLLIN, 0}};

@@ -96,6 +96,8 @@ class GlooCommunicator : public QueuedCommunicator {
     return GlooFabric::Make(*link_, kFirstLaneSlot + 2 * pair, std::move(ranks), index, patience);
   }
 
+  // The first reason stays in the store, where ranks that lose their connections look for it;
+  // closing the link wakes the threads of this rank.
   void SpreadFailure(const absl::Status& why) override {
     failed_ = true;
     if (size_ == 1) return;
@@ -108,6 +110,7 @@ class GlooCommunicator : public QueuedCommunicator {
   static constexpr char kFailureKey[] = "failure";
 
   absl::Status Meet(int64_t deadline_ns);
+  // A proven connection to every other rank.
   absl::StatusOr<std::vector<Socket>> FindPeers(const Rendezvous& rendezvous, int64_t deadline_ns);
 
   const GroupStore store_;
@@ -161,6 +164,8 @@ absl::StatusOr<std::vector<Socket>> GlooCommunicator::FindPeers(const Rendezvous
   return ConnectMesh(options);
 }
 
+// Store, meeting, connections, barrier: each step can name who is missing, which Gloo's own
+// rendezvous cannot. All of them share one deadline.
 absl::Status GlooCommunicator::Connect(const Rendezvous& rendezvous) {
   if (size_ == 1) {
     link_ = std::make_unique<GlooLink>(std::make_shared<gloo::Context>(0, 1),

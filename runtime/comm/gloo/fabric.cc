@@ -27,6 +27,8 @@ absl::Status Guarded(Body body) {
 
 }  // namespace
 
+// Whoever waits is woken first: closing alone would leave a wait on a buffer of a healthy pair as
+// it is.
 void GlooLink::Close() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -153,6 +155,8 @@ absl::Status GlooFabric::AwaitBuffer(gloo::transport::UnboundBuffer& buffer, boo
   return Failure(member, begin_ns, status.ok() ? "" : std::string(status.message()));
 }
 
+// What is said of a wait that failed: the deadline, else the reason that another rank has left in
+// the store, else the loss of the connection.
 absl::Status GlooFabric::Failure(int member, int64_t begin_ns, const std::string& what) {
   // Gloo has closed the connections by itself when its own wait timed out; that is no news of the
   // peer.
@@ -176,6 +180,9 @@ absl::Status GlooFabric::AwaitSendings(std::vector<Sending>& sendings) {
   return absl::OkStatus();
 }
 
+// Headers go in two halves by turns, as areas do: the half of this meeting was last sent two
+// meetings ago, and that it has gone is what is waited for first. The receive of the next meeting
+// is posted before anybody can send it.
 absl::Status GlooFabric::Meet(const Header& header, const std::byte* payload, size_t bytes) {
   ++meetings_;
   const uint64_t half = meetings_ & 1;
@@ -207,6 +214,8 @@ absl::StatusOr<std::byte*> GlooFabric::NextArea() {
   return areas_[round_ & 1].data();
 }
 
+// Receives before sends for every member, so that what arrives finds its place and Gloo need not
+// ask.
 absl::StatusOr<Posted> GlooFabric::Post(const Message& message) {
   ++messages_;
   std::byte* area = areas_[round_ & 1].data();

@@ -42,6 +42,9 @@ absl::string_view Bytes(const T& message) {
 
 enum class Side : char { kCaller = 'c', kCalled = 's' };
 
+// Both nonces are in the hash, so that a recorded proof fits no other connection; the side is, so
+// that an answer cannot be had by asking the same member back; the purpose is, so that a proof for
+// one group is none for another.
 Proof ProofOf(Side side, const Key& key, const std::string& purpose, uint32_t caller,
               const Nonce& called_nonce, const Nonce& caller_nonce) {
   return KeyedHash(key, absl::StrCat(std::string(1, static_cast<char>(side)), Bytes(caller),
@@ -63,6 +66,8 @@ Welcome::Welcome(const Socket& socket, const Key& key, std::string purpose)
   hello_ = std::string(Bytes(hello));
 }
 
+// Reads no more than an introduction has, and judges it when it is whole. Nothing of what it says
+// is believed before the proof.
 Welcome::State Welcome::Read(const Socket& socket) {
   if (!sent_) return State::kRefused;
   char buffer[sizeof(Introduction)];

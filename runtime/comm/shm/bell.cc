@@ -9,6 +9,8 @@
 
 namespace dtranspile::comm {
 
+// Returns at once where the word has changed since it was read, so that a ring between the last
+// look at the counter and the sleep is not lost.
 void SleepOn(Bell& bell, uint32_t word, int64_t nanoseconds) {
   const timespec time = {static_cast<time_t>(nanoseconds / 1'000'000'000),
                          static_cast<long>(nanoseconds % 1'000'000'000)};

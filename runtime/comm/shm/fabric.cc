@@ -41,6 +41,7 @@ ShmFabric::ShmFabric(const Group& group, const LaneLayout& layout, std::byte* la
       patience_(patience),
       spins_(layout.members <= UsableCores()) {}
 
+// Counters only grow, so that a value that has been seen once holds.
 absl::Status ShmFabric::AwaitCounter(int member, const std::atomic<uint64_t>& counter,
                                      uint64_t value) {
   if (counter.load(std::memory_order_acquire) >= value) return absl::OkStatus();
@@ -83,6 +84,8 @@ absl::Status ShmFabric::SleepUntil(int member, const std::atomic<uint64_t>& coun
   return counter.load() >= value ? absl::OkStatus() : status;
 }
 
+// Store first, then look who sleeps: see SleepUntil. Nobody is rung who is awake, since a system
+// call costs more than the whole message.
 void ShmFabric::Publish(std::atomic<uint64_t>& counter, uint64_t value) {
   counter.store(value);
   for (int member = 0; member < layout_.members; ++member) {
@@ -128,6 +131,8 @@ absl::StatusOr<const std::vector<std::byte*>*> ShmFabric::Reach(const std::vecto
   return reached_.bases.empty() ? nullptr : &reached_.bases;
 }
 
+// The area was used two rounds ago; its readers have finished when their counters have passed the
+// last message of that round.
 absl::StatusOr<std::byte*> ShmFabric::NextArea() {
   ++round_;
   for (int member = 0; member < layout_.members; ++member) {

@@ -65,6 +65,8 @@ void SleepNs(int64_t nanoseconds) {
 }
 
 // Whether this is a segment of this user whose maker is known to be dead.
+// False in all cases of doubt: another user's file, one of another size or form, a process of
+// another namespace.
 bool MakerIsDead(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return false;
@@ -220,6 +222,8 @@ absl::Status Group::Open(const std::string& path, int64_t deadline_ns) {
   return absl::OkStatus();
 }
 
+// Absent, claimed, joined: the process is written in between, so that whoever sees a rank as joined
+// can ask after its process.
 absl::Status Group::Claim() {
   RankRecord& record = control().ranks[rank_];
   uint32_t absent = kAbsent;
@@ -233,6 +237,8 @@ absl::Status Group::Claim() {
   return absl::OkStatus();
 }
 
+// The last to come takes the file's name away: from then on a crash of all members leaves nothing
+// behind. A member that dies while others wait is named, not waited for.
 absl::Status Group::AwaitAll(const std::string& path, int64_t deadline_ns) {
   if (control().joined.fetch_add(1) + 1 == static_cast<uint32_t>(layout_.size))
     unlink(path.c_str());
@@ -281,6 +287,8 @@ absl::StatusOr<std::unique_ptr<Group>> Group::Join(const Rendezvous& rendezvous,
   return status;
 }
 
+// What a wait for a rank may end with. The state of the process is a system call away, and asked
+// for only now and then (`thorough`).
 absl::Status Group::Check(int rank, bool thorough, const Patience& patience) const {
   const GroupControl& control = this->control();
   if (control.failure_state.load() == kFailed)
@@ -303,6 +311,7 @@ absl::Status Group::Check(int rank, bool thorough, const Patience& patience) con
   return absl::OkStatus();
 }
 
+// The first failure is the one that all read; it is written before its state says so.
 void Group::Fail(const std::string& why) {
   uint32_t none = kNoFailure;
   if (!control().failure_state.compare_exchange_strong(none, kWritingFailure)) return;

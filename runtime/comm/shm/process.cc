@@ -45,6 +45,8 @@ Stat ReadStat(int pid) {
   return result;
 }
 
+// A process number means something within one namespace of processes only: containers may share
+// /dev/shm.
 uint64_t Namespace() {
   struct stat info;
   return stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;

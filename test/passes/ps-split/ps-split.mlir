@@ -2,6 +2,8 @@
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2" --ps-split="axes=dp servers=2" | sed -E 's/[0-9]+/N/g' > %t.few
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=10000" --ps-split="axes=dp servers=10000" | sed -E 's/[0-9]+/N/g' > %t.many
 // RUN: diff %t.few %t.many
+// RUN: not dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2" --ps-split="axes=dp servers=2" --ps-split="axes=dp servers=2" 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: error: has a role @server already
 
 // CHECK: dist.mesh @world [dp = 2]
 // CHECK: dist.mesh @servers [ps = 2]

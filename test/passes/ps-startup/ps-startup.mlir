@@ -1,5 +1,7 @@
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2" --ps-startup="axes=dp" | FileCheck %s
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp" --ps-split="axes=dp" --ps-startup="axes=dp" | FileCheck %s --check-prefix=ONE
+// RUN: not dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp" --ps-split="axes=dp" --ps-startup="axes=dp" --ps-startup="axes=dp" 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: error: has a start-up program already
 
 // Trainers have no state of updates, and pull what servers have drawn.
 // CHECK-LABEL: dist.role @trainer

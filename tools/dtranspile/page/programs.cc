@@ -9,6 +9,9 @@
 namespace dtranspile::page {
 namespace {
 
+// `lines` is what the page still has room for, over all programs; what finds none is counted, and
+// the reader is told how much is not shown. Numbers of ops count on regardless, so that they are
+// those of messages.
 class ProgramText {
  public:
   ProgramText(Html& html, size_t& lines) : html_(html), lines_(lines) {}

@@ -26,6 +26,10 @@ struct StageRow {
   size_t next = 0;  // entry of the table
 };
 
+// Lets all stages work off their rows of the table, each as far as its values are there, until
+// nothing moves any more. Rows are in order, so that the result does not depend on which stage is
+// looked at first, and what does not end hangs in every run. O(entries · tasks of an entry ·
+// stages) at the worst, which kMostEntries bounds.
 class Play {
  public:
   Play(const TaskGraph& graph, const schedule::Table& table, int64_t micros)

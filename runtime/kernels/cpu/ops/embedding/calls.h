@@ -34,9 +34,11 @@ int32_t SimilarityFocus(OpCall& call);
 int32_t HierarchicalSigmoid(OpCall& call);
 int32_t HierarchicalSigmoidGrad(OpCall& call);
 
-// sampling.cc
+// nce.cc
 int32_t Nce(OpCall& call);
 int32_t NceGrad(OpCall& call);
+
+// sample_logits.cc
 int32_t SampleLogits(OpCall& call);
 int32_t SampleLogitsGrad(OpCall& call);
 

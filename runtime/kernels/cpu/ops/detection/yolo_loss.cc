@@ -1,88 +1,19 @@
-// yolo_box, yolov3_loss and its gradient (Redmon, Farhadi 2018). X [N, anchors · (5 + classes), H,
-// W] holds for every anchor and cell x, y, w, h, objectness and classes; a box is, in units of the
-// image,
-//   ((column + s·σ(x) − (s − 1)/2)/W, (row + …)/H, exp(w) · anchor width/input width, …)      with
-//   s = scale_x_y
+// yolov3_loss and its gradient. Every true box is learnt by one box: that of the cell in which its
+// centre lies and of the anchor whose shape is nearest, if the op's mask has that anchor. Positions
+// cost a cross entropy (x, y) or a distance (w, h), classes a cross entropy each. Of all other
+// boxes only the objectness counts, as background, unless they overlap a true box by more than
+// ignore_thresh.
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/kernels/cpu/ops/detection/calls.h"
 #include "runtime/kernels/cpu/ops/detection/rows.h"
+#include "runtime/kernels/cpu/ops/detection/yolo.h"
 
 namespace dtranspile::kernels {
 namespace {
 
-constexpr int64_t kBoxEntries = 5;
-
 template <typename T>
-T Sigmoid(T x) {
-  return static_cast<T>(1.0 / (1.0 + std::exp(static_cast<double>(-x))));
-}
-
-template <typename T>
-struct Box {
-  T x, y, w, h;
-};
-
-// X as the ops see it.
-struct Cells {
-  int64_t batch, boxes, classes, height, width, input_h, input_w,
-      first;  // `boxes` per cell; `first`: channels before the boxes
-  absl::Span<const int64_t> anchors;
-  double scale;
-
-  int64_t Plane() const { return height * width; }
-  int64_t Sample() const { return (first + boxes * (kBoxEntries + classes)) * Plane(); }
-  // Of entry `e` of a box in a cell.
-  int64_t At(int64_t n, int64_t box, int64_t cell, int64_t e) const {
-    return n * Sample() + (first + box * (kBoxEntries + classes) + e) * Plane() + cell;
-  }
-};
-
-bool ReadCells(OpCall& call, const DtBuffer& x, int64_t boxes, int64_t classes, int64_t downsample,
-               absl::Span<const int64_t> anchors, double scale, bool iou_aware, Cells& c) {
-  constexpr int64_t kMostClasses = int64_t{1} << 24, kMostDownsample = 1 << 16;
-  if (x.rank != 4 || boxes < 1 || classes < 1 || classes > kMostClasses || downsample < 1 ||
-      downsample > kMostDownsample || anchors.size() % 2 != 0 || x.dims[2] < 1 || x.dims[3] < 1)
-    return call.Fail(
-               "'%s' must have four dims, with %lld boxes per cell, %lld classes, a "
-               "downsample_ratio of %lld and pairs of anchors",
-               x.name, static_cast<long long>(boxes), static_cast<long long>(classes),
-               static_cast<long long>(downsample)),
-           false;
-  c = {x.dims[0],
-       boxes,
-       classes,
-       x.dims[2],
-       x.dims[3],
-       downsample * x.dims[2],
-       downsample * x.dims[3],
-       iou_aware ? boxes : 0,
-       anchors,
-       scale};
-  if (x.dims[1] == c.first + boxes * (kBoxEntries + classes)) return true;
-  return call.Fail("'%s' has %lld channels, expected %lld", x.name,
-                   static_cast<long long>(x.dims[1]),
-                   static_cast<long long>(c.first + boxes * (kBoxEntries + classes))),
-         false;
-}
-
-// In units of the image. `anchor`: number of the pair.
-template <typename T>
-Box<T> BoxOf(const Cells& c, const T* x, int64_t n, int64_t box, int64_t cell, int64_t anchor,
-             int64_t grid_h, int64_t grid_w, int64_t input_h, int64_t input_w) {
-  const T scale = static_cast<T>(c.scale), bias = static_cast<T>(-0.5 * (c.scale - 1));
-  const T column = static_cast<T>(cell % c.width), row = static_cast<T>(cell / c.width);
-  const auto anchor_w = static_cast<T>(c.anchors[static_cast<size_t>(2 * anchor)]),
-             anchor_h = static_cast<T>(c.anchors[static_cast<size_t>(2 * anchor + 1)]);
-  return {(column + Sigmoid(x[c.At(n, box, cell, 0)]) * scale + bias) / static_cast<T>(grid_w),
-          (row + Sigmoid(x[c.At(n, box, cell, 1)]) * scale + bias) / static_cast<T>(grid_h),
-          std::exp(x[c.At(n, box, cell, 2)]) * anchor_w / static_cast<T>(input_w),
-          std::exp(x[c.At(n, box, cell, 3)]) * anchor_h / static_cast<T>(input_h)};
-}
-
-template <typename T>
-T CentredOverlap(const Box<T>& a, const Box<T>& b) {
+T CentredOverlap(const CentredBox<T>& a, const CentredBox<T>& b) {
   const auto common = [](T c1, T s1, T c2, T s2) {
     return std::min(c1 + s1 / 2, c2 + s2 / 2) - std::max(c1 - s1 / 2, c2 - s2 / 2);
   };
@@ -96,12 +27,10 @@ T CrossEntropy(T x, T label) {
   return std::max(x, T{0}) - x * label + std::log1p(std::exp(-std::fabs(x)));
 }
 
-// --- The loss.
-
 // Slots X, GTBox, GTLabel, GTScore; attributes anchors, anchor_mask, class_num, ignore_thresh,
 // downsample_ratio, use_label_smooth, scale_x_y.
 struct Loss {
-  Cells cells;
+  YoloCells cells;
   absl::Span<const int64_t> mask;
   int64_t truths;  // per image
   double positive, negative;
@@ -121,9 +50,9 @@ bool ReadLoss(OpCall& call, Loss& l) {
                 A::use_label_smooth == args::dt_yolo_loss_grad::use_label_smooth);
   const DtBuffer &x = call.Arg(A::X), &box = call.Arg(A::GTBox), &label = call.Arg(A::GTLabel);
   l.mask = call.Ints(A::anchor_mask);
-  if (!ReadCells(call, x, static_cast<int64_t>(l.mask.size()), call.Int(A::class_num),
-                 call.Int(A::downsample_ratio), call.Ints(A::anchors), call.Real(A::scale_x_y),
-                 false, l.cells))
+  if (!ReadYoloCells(call, x, static_cast<int64_t>(l.mask.size()), call.Int(A::class_num),
+                     call.Int(A::downsample_ratio), call.Ints(A::anchors), call.Real(A::scale_x_y),
+                     false, l.cells))
     return false;
   for (int64_t m : l.mask)
     if (m < 0 || 2 * m + 1 >= static_cast<int64_t>(l.cells.anchors.size()))
@@ -149,20 +78,20 @@ bool ReadLoss(OpCall& call, Loss& l) {
 }
 
 template <typename T>
-bool Valid(const Box<T>& truth) {
+bool Valid(const CentredBox<T>& truth) {
   constexpr double kLeast = 1e-6;
   return truth.w >= kLeast && truth.h >= kLeast;
 }
 
 // The anchor whose box at the origin overlaps most.
 template <typename T>
-int64_t BestAnchor(const Cells& c, const Box<T>& truth) {
+int64_t BestAnchor(const YoloCells& c, const CentredBox<T>& truth) {
   int64_t best = 0;
   T most = 0;
   for (size_t a = 0; a + 1 < c.anchors.size(); a += 2) {
-    const Box<T> anchor{0, 0, static_cast<T>(c.anchors[a]) / static_cast<T>(c.input_h),
-                        static_cast<T>(c.anchors[a + 1]) / static_cast<T>(c.input_h)};
-    const T overlap = CentredOverlap(anchor, Box<T>{0, 0, truth.w, truth.h});
+    const CentredBox<T> anchor{0, 0, static_cast<T>(c.anchors[a]) / static_cast<T>(c.input_h),
+                               static_cast<T>(c.anchors[a + 1]) / static_cast<T>(c.input_h)};
+    const T overlap = CentredOverlap(anchor, CentredBox<T>{0, 0, truth.w, truth.h});
     if (overlap > most) most = overlap, best = static_cast<int64_t>(a / 2);
   }
   return best;
@@ -171,7 +100,7 @@ int64_t BestAnchor(const Cells& c, const Box<T>& truth) {
 // A true box and the cell and box that learn it; `box` is -1 where none does.
 template <typename T>
 struct Match {
-  Box<T> truth;
+  CentredBox<T> truth;
   int64_t box, anchor, cell, label;
   T score;
 };
@@ -237,15 +166,15 @@ Targets<T> TargetsOf(const Loss& l, const Match<T>& m) {
 template <typename T>
 void MarkIgnored(const Loss& l, const T* x, const T* truths, int64_t n, double threshold,
                  T* objectness) {
-  const Cells& c = l.cells;
+  const YoloCells& c = l.cells;
   for (int64_t i = 0; i < c.boxes * c.Plane(); ++i) {
     const int64_t box = i / c.Plane(), cell = i % c.Plane();
-    const Box<T> predicted = BoxOf(c, x, n, box, cell, l.mask[static_cast<size_t>(box)], c.height,
-                                   c.height, c.input_h, c.input_h);
+    const CentredBox<T> predicted = YoloBoxAt(c, x, n, box, cell, l.mask[static_cast<size_t>(box)],
+                                              c.height, c.height, c.input_h, c.input_h);
     T most = 0;
     for (int64_t t = 0; t < l.truths; ++t) {
       const T* truth = truths + (n * l.truths + t) * 4;
-      const Box<T> b{truth[0], truth[1], truth[2], truth[3]};
+      const CentredBox<T> b{truth[0], truth[1], truth[2], truth[3]};
       if (Valid(b)) most = std::max(most, CentredOverlap(predicted, b));
     }
     objectness[n * c.boxes * c.Plane() + i] =
@@ -259,7 +188,7 @@ constexpr double kObject = 1e-5, kIgnored = -0.5;  // an objectness above the on
 template <typename T>
 bool SampleLoss(OpCall& call, const Loss& l, int64_t n, T* loss, T* objectness, int32_t* matches) {
   using A = args::dt_yolo_loss;
-  const Cells& c = l.cells;
+  const YoloCells& c = l.cells;
   const T* x = Data<T>(call.Arg(A::X));
   MarkIgnored(l, x, Data<T>(call.Arg(A::GTBox)), n, call.Real(A::ignore_thresh), objectness);
   T sum = 0;
@@ -276,7 +205,7 @@ bool SampleLoss(OpCall& call, const Loss& l, int64_t n, T* loss, T* objectness, 
     }
     objectness[(n * c.boxes + m.box) * c.Plane() + m.cell] = m.score;
     for (int64_t k = 0; k < c.classes; ++k)
-      sum += CrossEntropy(x[c.At(n, m.box, m.cell, kBoxEntries + k)],
+      sum += CrossEntropy(x[c.At(n, m.box, m.cell, kYoloBoxEntries + k)],
                           static_cast<T>(k == m.label ? l.positive : l.negative)) *
              m.score;
   }
@@ -293,9 +222,9 @@ bool SampleLoss(OpCall& call, const Loss& l, int64_t n, T* loss, T* objectness, 
 template <typename T>
 bool SampleGrad(OpCall& call, const Loss& l, int64_t n, const T* objectness, T dloss, T* dx) {
   using A = args::dt_yolo_loss_grad;
-  const Cells& c = l.cells;
+  const YoloCells& c = l.cells;
   const T* x = Data<T>(call.Arg(A::X));
-  const auto by_entropy = [&](int64_t at, T label) { return Sigmoid(x[at]) - label; };
+  const auto by_entropy = [&](int64_t at, T label) { return YoloSigmoid(x[at]) - label; };
   for (int64_t t = 0; t < l.truths; ++t) {
     Match<T> m;
     if (!MatchOf(call, l, n, t, m)) return false;
@@ -309,7 +238,7 @@ bool SampleGrad(OpCall& call, const Loss& l, int64_t n, const T* objectness, T d
                targets.scale * dloss;
     }
     for (int64_t k = 0; k < c.classes; ++k) {
-      const int64_t at = c.At(n, m.box, m.cell, kBoxEntries + k);
+      const int64_t at = c.At(n, m.box, m.cell, kYoloBoxEntries + k);
       dx[at] =
           by_entropy(at, static_cast<T>(k == m.label ? l.positive : l.negative)) * m.score * dloss;
     }
@@ -325,67 +254,12 @@ bool SampleGrad(OpCall& call, const Loss& l, int64_t n, const T* objectness, T d
 
 }  // namespace
 
-// X, ImgSize; class_num, anchors, downsample_ratio, conf_thresh, clip_bbox, scale_x_y, iou_aware,
-// iou_aware_factor, @version -> Boxes, Scores. Boxes of a confidence below the threshold are 0. In
-// releases 1.x the height of the grid and of the input serve both axes.
-int32_t YoloBox(OpCall& call) {
-  using A = args::dt_yolo_box;
-  const DtBuffer &x = call.Arg(A::X), &size = call.Arg(A::ImgSize);
-  const auto anchors = call.Ints(A::anchors);
-  const bool iou_aware = call.Bool(A::iou_aware);
-  Cells c;
-  if (!ReadCells(call, x, static_cast<int64_t>(anchors.size() / 2), call.Int(A::class_num),
-                 call.Int(A::downsample_ratio), anchors, call.Real(A::scale_x_y), iou_aware, c))
-    return 1;
-  std::vector<int64_t> sizes;
-  if (!IntegersOf(call, size, sizes)) return 1;
-  if (static_cast<int64_t>(sizes.size()) != 2 * c.batch)
-    return call.Fail("'%s' must hold a height and a width for each image", size.name);
-  const int64_t count = c.boxes * c.Plane();
-  Output boxes(call, 2, TypeOf(x), {c.batch, count, 4}),
-      scores(call, 3, TypeOf(x), {c.batch, count, c.classes});
-  if (!boxes.ok() || !scores.ok()) return 1;
-  const bool square = call.Int(A::version) > 0 && call.Int(A::version) < 2000000;
-  return VisitFloat(call.context(), x, [&](auto tag) -> int32_t {
-    using T = typename decltype(tag)::type;
-    const T threshold = static_cast<T>(static_cast<float>(call.Real(A::conf_thresh))),
-            factor = static_cast<T>(static_cast<float>(call.Real(A::iou_aware_factor)));
-    const T* data = Data<T>(x);
-    std::fill_n(boxes.template data<T>(), Elements(*boxes), T{0});
-    std::fill_n(scores.template data<T>(), Elements(*scores), T{0});
-    for (int64_t i = 0; i < c.batch * count; ++i) {
-      const int64_t n = i / count, box = i % count / c.Plane(), cell = i % c.Plane();
-      T confidence = Sigmoid(data[c.At(n, box, cell, 4)]);
-      if (iou_aware)
-        confidence = std::pow(confidence, 1 - factor) *
-                     std::pow(Sigmoid(data[n * c.Sample() + box * c.Plane() + cell]), factor);
-      if (confidence < threshold) continue;
-      const T height = static_cast<T>(sizes[static_cast<size_t>(2 * n)]),
-              width = static_cast<T>(sizes[static_cast<size_t>(2 * n + 1)]);
-      const Box<T> b = BoxOf(c, data, n, box, cell, box, c.height, square ? c.height : c.width,
-                             c.input_h, square ? c.input_h : c.input_w);
-      T* out = boxes.template data<T>() + i * 4;
-      out[0] = (b.x - b.w / 2) * width, out[1] = (b.y - b.h / 2) * height,
-      out[2] = (b.x + b.w / 2) * width, out[3] = (b.y + b.h / 2) * height;
-      if (call.Bool(A::clip_bbox)) {
-        out[0] = out[0] > 0 ? out[0] : T{0}, out[1] = out[1] > 0 ? out[1] : T{0};
-        out[2] = out[2] < width - 1 ? out[2] : width - 1,
-        out[3] = out[3] < height - 1 ? out[3] : height - 1;
-      }
-      for (int64_t k = 0; k < c.classes; ++k)
-        scores.template data<T>()[i * c.classes + k] =
-            confidence * Sigmoid(data[c.At(n, box, cell, kBoxEntries + k)]);
-    }
-    return 0;
-  });
-}
-
 // … -> Loss, ObjectnessMask, GTMatchMask
 int32_t YoloLoss(OpCall& call) {
   using A = args::dt_yolo_loss;
   Loss l;
   if (!ReadLoss(call, l)) return 1;
-  const Cells& c = l.cells;
+  const YoloCells& c = l.cells;
   const DType type = TypeOf(call.Arg(A::X));
   Output loss(call, 4, type, {c.batch}),
       objectness(call, 5, type, {c.batch, c.boxes, c.height, c.width}),

@@ -30,7 +30,8 @@ bool isLoss(Tool& tool, pd::ProgramOp main, const std::string& name, const std::
   } else if (loss.empty()) {
     message += "no op of the program is marked as computing a loss; save it after `minimize`";
   } else {
-    message += "the gradients of the program are those of '" + loss + "'; save it after `minimize` "
+    message += "the gradients of the program are those of '" + loss +
+               "'; save it after `minimize` "
                "of the other, or leave the flag out";
   }
   tool.error(message);

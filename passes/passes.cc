@@ -1,8 +1,8 @@
 // The list of passes: an include and a line for each.
 #include "passes/passes.h"
 
-#include "passes/assign-stages/pass.h"
 #include "passes/amp/pass.h"
+#include "passes/assign-stages/pass.h"
 #include "passes/broadcast-startup/pass.h"
 #include "passes/bucket/pass.h"
 #include "passes/check-source/pass.h"

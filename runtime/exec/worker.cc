@@ -18,6 +18,7 @@
 #include "runtime/exec/control.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/values.h"
+#include "runtime/flight/recorder.h"
 
 namespace dtranspile::exec {
 namespace {
@@ -52,6 +53,7 @@ class Worker {
   absl::StatusOr<comm::Communicator*> JoinGroup(const PlanComm& comm);
   absl::StatusOr<ServerLink*> Reach(const PlanComm& comm);
   absl::Status OpenServer();
+  void BeginRecording(const Plan& plan);
   absl::Status Step(int64_t step);
   absl::Status TellStep(int64_t step, int64_t begin_ns);
   absl::Status Watch(int64_t step) const;
@@ -64,6 +66,8 @@ class Worker {
   const WorkerLinks& links_;
   ControlChannel& control_;
   std::optional<Trace> trace_;
+  std::optional<flight::Recorder> flight_;
+  flight::Point requests_;  // a server's wait for them
   std::unique_ptr<Executor> executor_;
   // After the executor, so that they end first: after a failure they may still move bytes of its
   // memory.
@@ -175,8 +179,11 @@ absl::Status Worker::Load() {
   options.stand = links_.stand;
   DT_RETURN_IF_ERROR(Join(plan, options));
   if (!config_.trace.empty()) options.trace = &trace_.emplace();
+  BeginRecording(plan);
+  options.flight = flight_ ? &*flight_ : nullptr;
   const std::string digest = plan.digest;
   DT_ASSIGN_OR_RETURN(executor_, Executor::Load(std::move(plan), std::move(options)));
+  if (flight_) DT_RETURN_IF_ERROR(flight_->Publish());
   DT_RETURN_IF_ERROR(CheckPerStep(config_, executor_->plan()));
   DT_ASSIGN_OR_RETURN(feeds_, Feeds::Open(config_, *executor_));
   DT_ASSIGN_OR_RETURN(fetches_, Fetches::Open(config_, *executor_));
@@ -187,6 +194,31 @@ absl::Status Worker::Load() {
                  {"load_ms", static_cast<double>(NowNs() - begin) / kNsPerMs},
                  {"digest", digest}});
   return absl::OkStatus();
+}
+
+// Groups as the rendezvous knows them; requests by the pair of roles.
+void Worker::BeginRecording(const Plan& plan) {
+  if (config_.flight_fd < 0) return;
+  flight::Recording self;
+  self.role = config_.role;
+  self.class_name = plan.class_name;
+  self.digest = plan.digest;
+  self.rank = config_.rank;
+  for (const CommConfig& comm : config_.comms)
+    self.comms.push_back({comm.name, comm.group, comm.rank, comm.size, config_.role});
+  for (const PlanComm& comm : plan.comms)
+    for (const RpcConfig& rpc : config_.servers)
+      if (comm.kind == CommKind::kRpc && rpc.role == comm.server)
+        self.comms.push_back({comm.name, "", rpc.number, rpc.senders, rpc.role});
+  const std::string requests = "requests";
+  if (config_.serves)
+    self.comms.push_back({requests, "", config_.serves->number, config_.serves->servers,
+                          config_.serves->sender_role});
+  flight_.emplace(config_.flight_fd, std::move(self));
+  if (config_.serves)
+    requests_ =
+        flight_->AddPoint("the wait for requests of role '" + config_.serves->sender_role + "'",
+                          requests, flight::Channel::Kind::kClients);
 }
 
 absl::Status Worker::OpenServer() {
@@ -213,6 +245,7 @@ absl::Status Worker::TellStep(int64_t step, int64_t begin_ns) {
 
 absl::Status Worker::Step(int64_t step) {
   step_ = step;
+  if (flight_) flight_->BeginStep(step);
   if (links_.begin_step) links_.begin_step(config_.first_step + step);
   DT_RETURN_IF_ERROR(feeds_->Read(config_.skip + step, *executor_));
   DT_RETURN_IF_ERROR(SetPerStep(config_, config_.skip + step, *executor_));
@@ -242,7 +275,9 @@ absl::Status Worker::RunTurn(const Turn& turn) {
 absl::Status Worker::Serve() {
   for (;;) {
     meeting_ = true;
+    flight::Blocking flight(flight_ ? &*flight_ : nullptr, requests_);
     DT_ASSIGN_OR_RETURN(const Turn turn, rounds_->Next());
+    (void)flight.End(absl::OkStatus());
     meeting_ = false;
     const bool ends = turn.kind == Turn::Kind::kEnd;
     if ((ends || turn.when == When::kRound) && unwatched_ >= 0)

@@ -169,9 +169,10 @@ TEST_CASE("a wrong lamb is not proved") {
         [](mlir::ModuleOp m) { exchange(first(m, "lamb"), "Param", "Grad"); }},
        {"an update is not kept", [](mlir::ModuleOp m) { setOf(m, ".w_0").erase(); }},
        {"a rate of its own",
-        [](mlir::ModuleOp m) { setFloat(first(program(m, "startup"), "fill_constant"), "value", 7); }},
-       {"an activation changed",
         [](mlir::ModuleOp m) {
+          setFloat(first(program(m, "startup"), "fill_constant"), "value", 7);
+        }},
+       {"an activation changed", [](mlir::ModuleOp m) {
           pd::OpView op = first(program(m, "main"), "relu");
           op.operation()->getResult(0).replaceAllUsesWith(op.input("X"));
         }}});
@@ -245,8 +246,9 @@ TEST_CASE("a change that is not declared is not proved") {
   (*job)->removeAttr("dist.changes");
   CHECK(verifyRefinement(*job).verdict == Verdict::Unknown);
   mlir::Builder builder(jobs.context());
-  (*job)->setAttr("dist.changes", builder.getArrayAttr({builder.getDictionaryAttr(
-                                      {builder.getNamedAttr("pass", builder.getStringAttr("mine"))})}));
+  (*job)->setAttr("dist.changes",
+                  builder.getArrayAttr({builder.getDictionaryAttr(
+                      {builder.getNamedAttr("pass", builder.getStringAttr("mine"))})}));
   const Rung rung = verifyRefinement(*job);
   CHECK(rung.verdict == Verdict::Unknown);
   CHECK_THAT(textOf(rung), Catch::Contains("nothing is known of what pass `mine`"));

@@ -134,7 +134,9 @@ TEST_CASE("casts are identities where precision is declared to change") {
   CHECK(proved(job));
   SECTION("not a cast to integers") {
     job.reference.replace(job.reference.find("pd.relu X(%h)"), 13, "pd.relu X(%hf)");
-    job.reference.replace(job.reference.find("%a = pd.relu"), 0, R"(%hi = pd.cast X(%h) -> Out("i") {in_dtype = 5 : i32, out_dtype = 2 : i32} : (tensor<8x4xf32>) -> tensor<8x4xi32>
+    job.reference.replace(
+        job.reference.find("%a = pd.relu"), 0,
+        R"(%hi = pd.cast X(%h) -> Out("i") {in_dtype = 5 : i32, out_dtype = 2 : i32} : (tensor<8x4xf32>) -> tensor<8x4xi32>
   %hf = pd.cast X(%hi) -> Out("f") {in_dtype = 2 : i32, out_dtype = 5 : i32} : (tensor<8x4xi32>) -> tensor<8x4xf32>
   )");
     CHECK_FALSE(proved(job));

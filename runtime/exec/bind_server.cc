@@ -58,6 +58,8 @@ TableRequest RequestOf(const Node& node, const std::string& table,
   return {node.op, table, layout ? &*layout : nullptr};
 }
 
+// A node that asks servers: it waits for other processes, which a message about a rank that hangs
+// has to know.
 class BoundRequest : public BoundNode {
  public:
   BoundRequest(const Node& node, Link link)
@@ -78,6 +80,7 @@ class BoundRequest : public BoundNode {
   const flight::Point point_;
 };
 
+// A gradient on its way to the servers: dense, sparse, or of a change only the rows that are not 0.
 class BoundPush : public BoundRequest {
  public:
   BoundPush(const PushNode& push, const Node& node, Link link, End from)
@@ -100,6 +103,8 @@ class BoundPush : public BoundRequest {
   const End from_;
 };
 
+// A table's value from the servers, whole, or the rows that others have changed since the last
+// pull.
 class BoundPull : public BoundRequest {
  public:
   BoundPull(const PullNode& pull, const Node& node, Link link, End to)
@@ -177,6 +182,7 @@ class BoundLookup : public BoundRequest {
   std::vector<int64_t> wide_;  // ids of 32 bits
 };
 
+// The end of all pushes (or pulls) of a step: servers go on when every sender has said so.
 class BoundPhase : public BoundRequest {
  public:
   BoundPhase(const PhaseNode& phase, const Node& node, Link link)
@@ -188,6 +194,8 @@ class BoundPhase : public BoundRequest {
   const Phase phase_;
 };
 
+// On a server: what the pushes of a round add up to, for the block of the table that is updated
+// now.
 class BoundMerged : public BoundNode {
  public:
   BoundMerged(const MergedNode& merged, const Node& node, Rounds& rounds, int64_t block, End to)

@@ -36,6 +36,9 @@ bool AsksForPulled(const std::vector<Node>& body) {
   });
 }
 
+// The life of a rank: read the plan, meet the others, initialise, run steps or answer requests,
+// write what is to be kept. Everything that other processes need to know goes over the control
+// channel as one line of JSON per event.
 class Worker {
  public:
   Worker(const WorkerConfig& config, const WorkerLinks& links, ControlChannel& control)
@@ -119,6 +122,7 @@ absl::StatusOr<comm::Communicator*> Worker::JoinGroup(const PlanComm& comm) {
   return comms_.back().get();
 }
 
+// One connection per role of servers, which communicators of different names share.
 absl::StatusOr<ServerLink*> Worker::Reach(const PlanComm& comm) {
   std::unique_ptr<ServerLink>& link = servers_[comm.server];
   if (link != nullptr) return link.get();
@@ -165,6 +169,9 @@ absl::Status Worker::Join(const Plan& plan, RankLinks& links) {
   return absl::OkStatus();
 }
 
+// Everything that can fail without a step is done here: groups joined, library opened, files
+// opened, variables set. "ready" carries the digest of the job, by which the launcher sees that all
+// ranks run the same one.
 absl::Status Worker::Load() {
   const int64_t begin = NowNs();
   if (links_.seed) links_.seed(config_);
@@ -243,6 +250,8 @@ absl::Status Worker::TellStep(int64_t step, int64_t begin_ns) {
   return absl::OkStatus();
 }
 
+// Feeds and per-step values are read before the clock starts: the time that is reported is the
+// program's.
 absl::Status Worker::Step(int64_t step) {
   step_ = step;
   if (flight_) flight_->BeginStep(step);
@@ -297,6 +306,8 @@ int64_t Worker::RoundsAfter(int64_t step) const {
   return servers_.empty() ? step + 1 : servers_.begin()->second->rounds();
 }
 
+// Results, trace, then one line with what the process used; the launcher counts the rank as done
+// after that.
 absl::Status Worker::Finish() {
   DT_RETURN_IF_ERROR(fetches_->Finish());
   DT_RETURN_IF_ERROR(Save(config_, *executor_));
@@ -342,6 +353,8 @@ absl::Status Worker::Run() {
   return Finish();
 }
 
+// `waiting` says that the rank failed at something that others were to do: the launcher looks for
+// the rank that failed by itself, and blames that one.
 RankEnd Worker::Report(const absl::Status& error) {
   const std::string op = executor_ ? executor_->failed_op() : "";
   const bool waiting = meeting_ || (executor_ && executor_->failed_waiting());

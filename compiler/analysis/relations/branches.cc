@@ -53,6 +53,8 @@ bool sameWays(Relation& mine, const Relation& other) {
 
 }  // namespace
 
+// Whether a pass has put ops of the job into the body; otherwise the op is one of the reference as
+// it is.
 bool hasJobOps(mlir::Operation* op) {
   return op
       ->walk([](mlir::Operation* inner) {
@@ -63,6 +65,8 @@ bool hasJobOps(mlir::Operation* op) {
       .wasInterrupted();
 }
 
+// Needs a predicate that is the same on all ranks. Captures stand for the arguments of the
+// reference's block; what variables hold before is remembered for the way around the body.
 bool Branch::enter() {
   const BranchRow* row = rowOf(op_);
   if (!row) return giveUp("communicates inside, for which there is no rule"), false;
@@ -96,6 +100,7 @@ bool Branch::enter() {
   return true;
 }
 
+// Nothing is known of what the op gives or sets; the walk goes on after it.
 void Branch::giveUp(const std::string& why) {
   scene_.giveUnknown(op_, why, reference_);
   op_->walk([&](pd::SetOp set) {
@@ -110,6 +115,8 @@ void Branch::leave() {
   for (mlir::OpResult result : op_->getResults()) leaveResult(result);
 }
 
+// After the op a variable holds what the body set or what it held before, and nobody knows which:
+// both must have one relation, and each must be what the reference has on that way.
 void Branch::leaveVariable(const std::string& name, const Relation& before) {
   Variable& variable = *scene_.store.variable(name);
   const auto number = op_->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr).getInt();
@@ -169,6 +176,7 @@ bool Branch::turnsAlike() {
   return true;
 }
 
+// A result is what the body yields, or the capture of the same name where the body is not run.
 void Branch::leaveResult(mlir::OpResult result) {
   const llvm::StringRef name = pd::nameOf(result);
   const std::vector<llvm::StringRef> captures = namesOf(op_, "captures"),

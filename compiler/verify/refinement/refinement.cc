@@ -6,6 +6,7 @@
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_diff.h"
 #include "compiler/analysis/program_info.h"
+#include "compiler/verify/refinement/precision.h"
 #include "compiler/verify/refinement/proof.h"
 #include "dialects/dist/dist.h"
 
@@ -26,7 +27,7 @@ void leaveOpen(Rung& rung, mlir::Operation* at, std::string text, std::string re
 
 // Every variable of the source is one of the reference, of the same kind.
 std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp reference,
-                                        bool anyFloat, Rung& rung) {
+                                        Rung& rung) {
   std::vector<std::string> names;
   for (auto var : source.getOps<pd::VarOp>()) {
     names.push_back(var.getSymName().str());
@@ -35,7 +36,7 @@ std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp re
       leaveOpen(rung, reference,
                 "variable `" + var.getSymName().str() + "` of the source is missing");
     else if (own.getParameter() != var.getParameter() ||
-             describeType(own.getType(), anyFloat) != describeType(var.getType(), anyFloat))
+             own.getType() != var.getType())
       leaveOpen(rung, own,
                 "variable `" + var.getSymName().str() + "` is another one than in the source");
   }
@@ -50,7 +51,7 @@ void checkDeclarations(pd::ProgramOp source, pd::ProgramOp reference, bool anyFl
   reference.walk([&](pd::DeclOp decl) { own[decl.getName().str()].push_back(decl); });
   const auto facts = [&](pd::DeclOp decl) {
     mlir::NamedAttrList list(decl->getAttrDictionary());
-    if (anyFloat) list.erase("dtype");
+    if (anyFloat && !decl.isPersistable()) list.erase("dtype");
     return list.getDictionary(decl.getContext());
   };
   for (auto decl : source.getBodyBlock()->getOps<pd::DeclOp>()) {
@@ -111,11 +112,14 @@ Rung verifyRefinement(mlir::ModuleOp job) {
       leaveOpen(rung, job, "changes are declared, but the job has no reference beside its source");
     return rung;
   }
-  std::vector<std::string> variables = checkVariables(source, reference, changes.anyFloat, rung);
+  std::vector<std::string> variables = checkVariables(source, reference, rung), added;
+  for (auto var : reference.getOps<pd::VarOp>())
+    if (!source.lookupSymbol(var.getSymName())) added.push_back(var.getSymName().str());
   checkOthers(source, reference, changes.anyFloat, rung);
   pd::ProgramOp own = findProgram(reference, "main");
   if (!main || !own) return rung;
-  Proof proof(changes, std::move(variables), rung);
+  if (changes.anyFloat) checkPrecision(changes, own, rung);
+  Proof proof(changes, std::move(variables), std::move(added), rung);
   if (pd::ProgramOp startup = findProgram(source, "startup"))
     if (pd::ProgramOp theirs = findProgram(reference, "startup")) proof.startup({startup, theirs});
   proof.main({main, own});

@@ -25,7 +25,7 @@ void leaveOpen(Rung& rung, mlir::Operation* at, std::string text, std::string re
   rung.add(messageAt(at, Message::Level::Unknown, "refines", std::move(text), std::move(remedy)));
 }
 
-// Every variable of the source is one of the reference, of the same kind.
+// Every variable of the source is one of the reference, and says of itself what it says there.
 std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp reference,
                                         Rung& rung) {
   std::vector<std::string> names;
@@ -35,10 +35,11 @@ std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp re
     if (!own)
       leaveOpen(rung, reference,
                 "variable `" + var.getSymName().str() + "` of the source is missing");
-    else if (own.getParameter() != var.getParameter() ||
-             own.getType() != var.getType())
+    else if (own->getAttrDictionary() != var->getAttrDictionary())
       leaveOpen(rung, own,
-                "variable `" + var.getSymName().str() + "` is another one than in the source");
+                "variable `" + var.getSymName().str() + "` is another one than in the source: " +
+                    attributeDifference("variable", own->getAttrDictionary(),
+                                        var->getAttrDictionary()));
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -66,6 +67,23 @@ void checkDeclarations(pd::ProgramOp source, pd::ProgramOp reference, bool anyFl
   }
 }
 
+// What a program is fed, and what it says of itself, is what the source says.
+void checkProgram(pd::ProgramOp source, pd::ProgramOp reference, Rung& rung) {
+  if (source->getAttrDictionary() != reference->getAttrDictionary())
+    leaveOpen(rung, reference,
+              attributeDifference("program", reference->getAttrDictionary(),
+                                  source->getAttrDictionary()));
+  std::map<std::string, pd::InputOp> feeds;
+  for (pd::InputOp input : inputsOf(source)) feeds[input.getName().str()] = input;
+  for (pd::InputOp input : inputsOf(reference)) {
+    auto found = feeds.find(input.getName().str());
+    if (found == feeds.end() || found->second.getType() != input.getType())
+      leaveOpen(rung, input,
+                "takes the feed `" + input.getName().str() + "`, which the source takes " +
+                    (found == feeds.end() ? "not" : "with another type"));
+  }
+}
+
 // Programs beside main and start-up are those of the source.
 void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat, Rung& rung) {
   const CompareRules rules{};
@@ -78,6 +96,7 @@ void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat,
     }
     if (program.getSymName() == "main" || program.getSymName() == "startup") {
       checkDeclarations(program, own, anyFloat, rung);
+      checkProgram(program, own, rung);
       continue;
     }
     if (auto found = firstDifference(own, program, rules))

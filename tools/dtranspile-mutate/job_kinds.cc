@@ -78,8 +78,7 @@ Others otherPlaces(dist::SelAttr now, dist::MeshOp mesh) {
         mesh ? mesh.sizeOf(set.getAxis().getValue()).value_or(1) : set.getBounds()[1] + 1;
     const int64_t next = (set.getBounds()[0] + 1) % size;
     if (next != set.getBounds()[0])
-      found.push_back(
-          dist::SelAttr::point(now.getContext(), set.getAxis().getValue(), next));
+      found.push_back(dist::SelAttr::point(now.getContext(), set.getAxis().getValue(), next));
   }
   return found;
 }
@@ -91,8 +90,8 @@ Others otherAttributes(mlir::Operation* at, mlir::Attribute now, dist::MeshOp me
       .Case([&](dist::SelAttr one) { return otherPlaces(one, mesh); })
       .Case([&](dist::LayoutAttr one) {
         Others found;
-        for (auto [extent, per, first] : {std::tuple(1, 0, 0), std::tuple(0, 1, 0),
-                                          std::tuple(0, 0, 1)})
+        for (auto [extent, per, first] :
+             {std::tuple(1, 0, 0), std::tuple(0, 1, 0), std::tuple(0, 0, 1)})
           if (extent || one.getKind() != dist::LayoutKind::Even)
             found.push_back(dist::LayoutAttr::get(one.getContext(), one.getKind(),
                                                   one.getExtent() + extent, one.getPer() + per,
@@ -114,8 +113,8 @@ Others otherAttributes(mlir::Operation* at, mlir::Attribute now, dist::MeshOp me
       })
       .Case([&](dist::ServeModeAttr one) {
         using dist::ServeMode;
-        return others(
-            one, {ServeMode::Sync, ServeMode::Async, ServeMode::HalfAsync, ServeMode::Geo});
+        return others(one,
+                      {ServeMode::Sync, ServeMode::Async, ServeMode::HalfAsync, ServeMode::Geo});
       })
       .Case([&](dist::HandlerAttr one) {
         using dist::Handler;
@@ -202,8 +201,8 @@ void resultsSwapped(JobView& view, Edits& edits) {
     for (unsigned i = 0; i + 1 < op->getNumResults(); ++i)
       for (unsigned j = i + 1; j < op->getNumResults(); ++j)
         if (op->getResult(i).getType() == op->getResult(j).getType()) {
-          edits.add(op, "results " + std::to_string(i) + " and " + std::to_string(j) +
-                            " change places",
+          edits.add(op,
+                    "results " + std::to_string(i) + " and " + std::to_string(j) + " change places",
                     [op, i, j]() {
                       Readers first(op->getResult(i)), second(op->getResult(j));
                       first.read(op->getResult(j));
@@ -246,9 +245,8 @@ void replacedByVariable(JobView& view, Edits& edits) {
                 mlir::OpBuilder builder(value.getContext());
                 builder.setInsertionPointAfterValue(value);
                 Readers readers(value);
-                readers.read(pd::GetOp::create(
-                    builder, value.getLoc(), value.getType(),
-                    mlir::FlatSymbolRefAttr::get(var.getSymNameAttr())));
+                readers.read(pd::GetOp::create(builder, value.getLoc(), value.getType(),
+                                               mlir::FlatSymbolRefAttr::get(var.getSymNameAttr())));
               });
   }
 }

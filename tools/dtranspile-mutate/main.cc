@@ -128,9 +128,10 @@ int main(int argc, char** argv) {
   app.add_option("--count", flags.count, "mutants of every kind");
   app.add_option("--first", flags.first, "number of the first one");
   app.add_flag("--verify", flags.verify, "says what verification makes of each");
-  app.add_flag("--widen", flags.widen,
-               "writes the job itself, with single in place of half precision; nothing where it has "
-               "none");
+  app.add_flag(
+      "--widen", flags.widen,
+      "writes the job itself, with single in place of half precision; nothing where it has "
+      "none");
   app.add_flag("--list", flags.list, "the kinds");
   CLI11_PARSE(app, argc, argv);
   if (flags.job.empty() && !flags.list) {

@@ -179,6 +179,20 @@ void renamedAlike(JobView& view, Edits& edits) {
     }
 }
 
+// What an op is for: the loss, gradients and the update are found by it.
+void roleAlike(JobView& view, Edits& edits) {
+  for (const Pair& pair : Pairs(view).list)
+    for (int role : {+pd::kForward, +pd::kBackward, +pd::kOptimize, pd::kForward | pd::kLoss,
+                     pd::kBackward | pd::kLoss}) {
+      if (pd::OpView(pair.own).role() == role) continue;
+      edits.add(pair.own, "op_role is " + std::to_string(role) + ", in @reference too", [=]() {
+        for (mlir::Operation* op : {pair.own, pair.theirs})
+          pd::OpView(op).setAttr("op_role",
+                                 mlir::Builder(op->getContext()).getI32IntegerAttr(role));
+      });
+    }
+}
+
 // Ops were put behind op `number` of @reference: those after it count on, and the role's own stand
 // for them.
 void countOn(JobView view, int64_t number, llvm::ArrayRef<mlir::Operation*> own) {
@@ -290,6 +304,8 @@ std::vector<Kind> semanticKinds() {
        Place::Main, renamedAlike},
       {semantic, "body-result-renamed-alike",
        "a result in a block has another name, in @reference too", Place::Bodies, renamedAlike},
+      {semantic, "op-role-alike", "an op says that it has another role, in @reference too",
+       Place::Main, roleAlike},
       {semantic, "value-rounded-alike", "a value is rounded, in @reference too", Place::Main,
        roundedAlike},
       {semantic, "condition-alike", "a branch is taken in other steps, in @reference too",

@@ -132,7 +132,8 @@ void Branch::leaveVariable(const std::string& name, const Relation& before) {
   } else if (wanted < 0) {
     after.whole = after.parts = {};
   } else if (after.reference < 0 && after.known()) {
-    // Zero, or a count, is no version of the variable: it fits relations, and not what it stands for.
+    // Zero, or a count, is no version of the variable: it fits relations, and not what it stands
+    // for.
     scene_.report(op_, Message::Level::Unknown, "lineage",
                   "leaves `" + name +
                       "` in its block as a value that stands for none of the reference, which "
@@ -171,8 +172,7 @@ bool Branch::turnsAlike() {
                         " in its block; the reference leaves it as " +
                         scene_.reference().describe(number),
                     "compute in the block what the reference computes there");
-    const bool nothing =
-        value.getDefiningOp<pd::UndefOp>() && wanted.getDefiningOp<pd::UndefOp>();
+    const bool nothing = value.getDefiningOp<pd::UndefOp>() && wanted.getDefiningOp<pd::UndefOp>();
     if (relation.reference < 0 && relation.known() && !nothing)
       scene_.report(op_, Message::Level::Unknown, "lineage",
                     "leaves `" + name.str() +

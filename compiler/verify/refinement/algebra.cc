@@ -143,9 +143,9 @@ Results updateScale(pd::OpView op, const AlgebraContext& context) {
   std::vector<TermId> state;
   for (llvm::StringRef slot : kScaleState) state.push_back(termOf(slot));
   // What is written in place is the scale itself, and nothing stops the update.
-  const bool plain = op.inputCount("StopUpdate") == 0 &&
-                     (op.inputCount("$LossScaling") == 0 ||
-                      termOf("$LossScaling") == termOf("PrevLossScaling"));
+  const bool plain =
+      op.inputCount("StopUpdate") == 0 &&
+      (op.inputCount("$LossScaling") == 0 || termOf("$LossScaling") == termOf("PrevLossScaling"));
   if (!plain) return std::nullopt;
   const std::optional<bool> overflow =
       truthOf(context.terms, context.termOf(found), context.assumed);
@@ -158,11 +158,10 @@ Results updateScale(pd::OpView op, const AlgebraContext& context) {
     if (!x || !out) return std::nullopt;
     const TermId term = context.termOf(x);
     results[llvm::cast<mlir::OpResult>(out).getResultNumber()] =
-        overflow && !*overflow
-            ? term
-            : context.terms.of(context.terms.atom("update_loss_scaling",
-                                                  "update_loss_scaling|gradient",
-                                                  {state.front(), term}, op.operation()));
+        overflow && !*overflow ? term
+                               : context.terms.of(context.terms.atom(
+                                     "update_loss_scaling", "update_loss_scaling|gradient",
+                                     {state.front(), term}, op.operation()));
   }
   return results;
 }

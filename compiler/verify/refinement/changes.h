@@ -1,6 +1,6 @@
 // What a job says that semantic passes have made of its source (`dist.changes`, written by
-// passes/support/changes.h), and what each of them means: the claim that the proof is about. One row
-// per pass.
+// passes/support/changes.h), and what each of them means: the claim that the proof is about. One
+// row per pass.
 #pragma once
 
 #include <functional>
@@ -36,7 +36,7 @@ struct Changes {
   std::optional<LossScaling> scaling;  // nothing: the loss is not scaled
   std::string half;                    // the one type that floats are rounded to ("float16")
   std::vector<std::string> kept;       // types of ops that compute as in the source
-  bool sharedDraws = false;  // random ops that run twice draw once (recompute)
+  bool sharedDraws = false;            // random ops that run twice draw once (recompute)
   std::optional<MergedSteps> merged;
   // Rewrites of single ops, in order.
   std::vector<std::function<void(Description&)>> readAs;

@@ -1,8 +1,8 @@
-// The loss scale and its counters are variables that the source does not have, so that nothing of the
-// source says what they are to be: the declared change does. They begin as it says, and one
-// update_loss_scaling moves each of them, from its own value, by the declared numbers, in every step
-// that updates. So a counter in another's slot, a state that is set otherwise, or left alone, is
-// another term than the declared one.
+// The loss scale and its counters are variables that the source does not have, so that nothing of
+// the source says what they are to be: the declared change does. They begin as it says, and one
+// update_loss_scaling moves each of them, from its own value, by the declared numbers, in every
+// step that updates. So a counter in another's slot, a state that is set otherwise, or left alone,
+// is another term than the declared one.
 #include "compiler/verify/refinement/algebra.h"
 #include "compiler/verify/refinement/counting.h"
 #include "compiler/verify/refinement/proof.h"

@@ -1,5 +1,5 @@
-// Where a program may be rounded that a declared change (amp) rounds. Rung 4 computes over the reals,
-// in which casts are identities; what they may be put on is looked at here.
+// Where a program may be rounded that a declared change (amp) rounds. Rung 4 computes over the
+// reals, in which casts are identities; what they may be put on is looked at here.
 #pragma once
 
 #include "compiler/analysis/report.h"

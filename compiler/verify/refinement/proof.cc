@@ -53,8 +53,7 @@ std::vector<std::string> lossScales(pd::ProgramOp program) {
 }  // namespace
 
 void Proof::unknown(mlir::Operation* at, std::string text, std::string remedy) {
-  rung_.add(
-      messageAt(at, Message::Level::Unknown, "refines", std::move(text), std::move(remedy)));
+  rung_.add(messageAt(at, Message::Level::Unknown, "refines", std::move(text), std::move(remedy)));
 }
 
 bool Proof::ofSource(const std::string& variable) const {
@@ -84,8 +83,8 @@ Effects Proof::source(pd::ProgramOp program, Gradients* gradients) {
       auto found = parameters.find(result);
       if (found == parameters.end()) return term;
       gradients->complete[found->second] = term;
-      const TermId merged = terms_.of(terms_.atom(
-          "merged gradient", "merged gradient of " + found->second, {}, nullptr));
+      const TermId merged = terms_.of(
+          terms_.atom("merged gradient", "merged gradient of " + found->second, {}, nullptr));
       return gradients->merged[found->second] = merged;
     };
   }
@@ -112,8 +111,7 @@ void Proof::same(const Effects& reference, const Effects& source, pd::ProgramOp 
   for (const auto& [name, theirs] : source.names) {
     auto mine = reference.names.find(name);
     if (mine != reference.names.end() && mine->second == theirs) continue;
-    if (mine != reference.names.end())
-      return differs("`" + name + "`", mine->second, theirs);
+    if (mine != reference.names.end()) return differs("`" + name + "`", mine->second, theirs);
     return unknown(at, "`" + name + "`, which the source computes, is not computed", kAgain);
   }
 }
@@ -123,11 +121,10 @@ void Proof::unchanged(const Effects& reference, pd::ProgramOp at, const std::str
   for (const std::string& name : variables_) {
     auto found = reference.variables.find(name);
     if (found == reference.variables.end() || found->second == variableTerm(terms_, name)) continue;
-    const TermDifference difference =
-        explain(terms_, found->second, variableTerm(terms_, name));
+    const TermDifference difference = explain(terms_, found->second, variableTerm(terms_, name));
     return unknown(difference.op ? difference.op : at.getOperation(),
-                   "it is not shown that variable `" + name + "` stays as it is " + when +
-                       ": it " + difference.text,
+                   "it is not shown that variable `" + name + "` stays as it is " + when + ": it " +
+                       difference.text,
                    "change it in the branch that runs otherwise");
   }
 }

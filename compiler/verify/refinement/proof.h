@@ -16,8 +16,8 @@ struct Programs {
 class Proof {
  public:
   // `variables`: those of the source, sorted; `added`: those that the reference has beside them.
-  Proof(const Changes& changes, std::vector<std::string> variables,
-        std::vector<std::string> added, Rung& rung)
+  Proof(const Changes& changes, std::vector<std::string> variables, std::vector<std::string> added,
+        Rung& rung)
       : changes_(changes),
         variables_(std::move(variables)),
         added_(std::move(added)),
@@ -73,9 +73,9 @@ class Proof {
 
   const Changes& changes_;
   std::vector<std::string> variables_, added_;
-  std::set<std::string> accounted_;              // of `added_`
-  std::vector<std::string> sums_;                // of gradients, in merged steps
-  std::map<std::string, TermId> counted_;        // counters of steps, after one that updates
+  std::set<std::string> accounted_;        // of `added_`
+  std::vector<std::string> sums_;          // of gradients, in merged steps
+  std::map<std::string, TermId> counted_;  // counters of steps, after one that updates
   std::vector<std::string> positive_;
   std::set<std::string> sourceNames_;
   Rung& rung_;

@@ -36,10 +36,10 @@ std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp re
       leaveOpen(rung, reference,
                 "variable `" + var.getSymName().str() + "` of the source is missing");
     else if (own->getAttrDictionary() != var->getAttrDictionary())
-      leaveOpen(rung, own,
-                "variable `" + var.getSymName().str() + "` is another one than in the source: " +
-                    attributeDifference("variable", own->getAttrDictionary(),
-                                        var->getAttrDictionary()));
+      leaveOpen(
+          rung, own,
+          "variable `" + var.getSymName().str() + "` is another one than in the source: " +
+              attributeDifference("variable", own->getAttrDictionary(), var->getAttrDictionary()));
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -137,6 +137,11 @@ Rung verifyRefinement(mlir::ModuleOp job) {
   checkOthers(source, reference, changes.anyFloat, rung);
   pd::ProgramOp own = findProgram(reference, "main");
   if (!main || !own) return rung;
+  // Whoever runs the job is told the loss, which roles of ops name.
+  if (findLoss(main) != findLoss(own))
+    leaveOpen(
+        rung, own,
+        "its loss is `" + findLoss(own) + "`; that of the source is `" + findLoss(main) + "`");
   if (changes.anyFloat) checkPrecision(changes, own, rung);
   Proof proof(changes, std::move(variables), std::move(added), rung);
   if (pd::ProgramOp startup = findProgram(source, "startup"))

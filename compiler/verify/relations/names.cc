@@ -67,8 +67,8 @@ class Names {
     }
   }
 
-  // Of a block of control flow: what was put into it gets no name of a cell that others write. (Rung
-  // 1 compares the names of what stands for an op of the reference.)
+  // Of a block of control flow: what was put into it gets no name of a cell that others write.
+  // (Rung 1 compares the names of what stands for an op of the reference.)
   void readBody(mlir::Block& block) {
     llvm::StringSet<> own;
     for (auto decl : block.getOps<pd::DeclOp>()) own.insert(decl.getName());
@@ -119,9 +119,9 @@ class Names {
       return;
     if (question_.reference.nameOf(relation.reference) != name) {
       reported_.insert(value.getOwner());
-      return refute(value.getOwner(),
-                    "was inserted and gives the name `" + name.str() + "` to what stands for " +
-                        describe(question_.reference, relation));
+      return refute(value.getOwner(), "was inserted and gives the name `" + name.str() +
+                                          "` to what stands for " +
+                                          describe(question_.reference, relation));
     }
     const Rational& scale = relation.parts.scale;
     if (!relation.parts.known || scale.isLost() || scale.isOne()) return;

@@ -284,8 +284,8 @@ namespace {
 void rename(mlir::Operation* op, llvm::StringRef name) {
   mlir::Builder builder(op->getContext());
   op->setAttr("outs",
-              builder.getArrayAttr({pd::SlotAttr::get(op->getContext(), builder.getStringAttr("Out"),
-                                                      {builder.getStringAttr(name)})}));
+              builder.getArrayAttr({pd::SlotAttr::get(
+                  op->getContext(), builder.getStringAttr("Out"), {builder.getStringAttr(name)})}));
 }
 
 }  // namespace

@@ -177,9 +177,10 @@ TEST_CASE("a wrong lamb is not proved") {
         [](mlir::ModuleOp m) { exchange(first(m, "lamb"), "Param", "Grad"); }},
        {"an update is not kept", [](mlir::ModuleOp m) { setOf(m, ".w_0").erase(); }},
        {"a rate of its own",
-        [](mlir::ModuleOp m) { setFloat(first(program(m, "startup"), "fill_constant"), "value", 7); }},
-       {"an activation changed",
         [](mlir::ModuleOp m) {
+          setFloat(first(program(m, "startup"), "fill_constant"), "value", 7);
+        }},
+       {"an activation changed", [](mlir::ModuleOp m) {
           pd::OpView op = first(program(m, "main"), "relu");
           op.operation()->getResult(0).replaceAllUsesWith(op.input("X"));
         }}});
@@ -278,7 +279,9 @@ const std::vector<Wrong>& wrongScales() {
          b.getValueMutable().assign(value);
        }},
       {"one counter for both",
-       [](mlir::ModuleOp m) { update(m).setInput("InBadSteps", 0, update(m).input("InGoodSteps")); }},
+       [](mlir::ModuleOp m) {
+         update(m).setInput("InBadSteps", 0, update(m).input("InGoodSteps"));
+       }},
       {"good steps are not counted",
        [](mlir::ModuleOp m) { setOf(main(m), "num_good_steps").erase(); }},
       {"bad steps are not counted",
@@ -294,13 +297,13 @@ const std::vector<Wrong>& wrongScales() {
        }},
       {"bad steps begin with nothing",
        [](mlir::ModuleOp m) { setOf(startup(m), "num_bad_steps").erase(); }},
-      {"it grows by another ratio",
-       [](mlir::ModuleOp m) { setFloat(update(m), "incr_ratio", 3); }},
+      {"it grows by another ratio", [](mlir::ModuleOp m) { setFloat(update(m), "incr_ratio", 3); }},
       {"it shrinks by another ratio",
        [](mlir::ModuleOp m) { setFloat(update(m), "decr_ratio", 0.25F); }},
       {"it grows in other steps",
        [](mlir::ModuleOp m) {
-         update(m).setAttr("incr_every_n_steps", mlir::Builder(m.getContext()).getI32IntegerAttr(7));
+         update(m).setAttr("incr_every_n_steps",
+                           mlir::Builder(m.getContext()).getI32IntegerAttr(7));
        }},
       {"it shrinks in other steps",
        [](mlir::ModuleOp m) {
@@ -324,10 +327,10 @@ const std::vector<Wrong>& wrongScales() {
        }},
       {"a variable more", [](mlir::ModuleOp m) {
          mlir::OpBuilder builder(main(m));
-         pd::VarOp::create(builder, m.getLoc(), builder.getStringAttr("extra"),
-                           mlir::TypeAttr::get(
-                               mlir::RankedTensorType::get({1}, builder.getF32Type())),
-                           mlir::UnitAttr());
+         pd::VarOp::create(
+             builder, m.getLoc(), builder.getStringAttr("extra"),
+             mlir::TypeAttr::get(mlir::RankedTensorType::get({1}, builder.getF32Type())),
+             mlir::UnitAttr());
        }}};
   return wrongs;
 }
@@ -348,8 +351,9 @@ TEST_CASE("a change that is not declared is not proved") {
   (*job)->removeAttr("dist.changes");
   CHECK(verifyRefinement(*job).verdict == Verdict::Unknown);
   mlir::Builder builder(jobs.context());
-  (*job)->setAttr("dist.changes", builder.getArrayAttr({builder.getDictionaryAttr(
-                                      {builder.getNamedAttr("pass", builder.getStringAttr("mine"))})}));
+  (*job)->setAttr("dist.changes",
+                  builder.getArrayAttr({builder.getDictionaryAttr(
+                      {builder.getNamedAttr("pass", builder.getStringAttr("mine"))})}));
   const Rung rung = verifyRefinement(*job);
   CHECK(rung.verdict == Verdict::Unknown);
   CHECK_THAT(textOf(rung), Catch::Contains("nothing is known of what pass `mine`"));

@@ -81,7 +81,10 @@ void checkProgram(pd::ProgramOp source, pd::ProgramOp reference, Rung& rung) {
       leaveOpen(rung, input,
                 "takes the feed `" + input.getName().str() + "`, which the source takes " +
                     (found == feeds.end() ? "not" : "with another type"));
+    else feeds.erase(found);
   }
+  for (const auto& [name, input] : feeds)
+    leaveOpen(rung, reference, "does not take the feed `" + name + "` of the source");
 }
 
 // Programs beside main and start-up are those of the source.

@@ -71,7 +71,7 @@ class Names {
   // (Rung 1 compares the names of what stands for an op of the reference.)
   void readBody(mlir::Block& block) {
     llvm::StringSet<> own;
-    for (auto decl : block.getOps<pd::DeclOp>()) own.insert(decl.getName());
+    block.walk([&](pd::DeclOp decl) { own.insert(decl.getName()); });
     block.walk([&](mlir::Operation* op) {
       if (!pd::OpView::isFrameworkOp(op) || op->hasAttr(dist::kSrcAttr)) return;
       for (mlir::OpResult result : op->getResults()) {

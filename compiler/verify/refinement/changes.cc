@@ -136,10 +136,39 @@ std::string gradientMerge(mlir::DictionaryAttr change, const Context& at) {
          " of their gradients; nothing else of the source changes in between";
 }
 
-std::string amp(mlir::DictionaryAttr, const Context& at) {
+std::string scalingText(const LossScaling& scaling) {
+  std::string text = "; the loss is scaled by " + decimal(scaling.initial);
+  if (scaling.dynamic)
+    text += " first, times " + decimal(scaling.increase) + " after every " +
+            std::to_string(scaling.increaseEvery) + " finite steps and " +
+            decimal(scaling.decrease) + " after " + std::to_string(scaling.decreaseEvery) +
+            " that are not";
+  return text + ", and a step whose gradients are not all finite changes nothing but the scale";
+}
+
+std::string amp(mlir::DictionaryAttr change, const Context& at) {
+  const auto whole = [&](llvm::StringRef name) {
+    auto value = change.getAs<mlir::IntegerAttr>(name);
+    return value ? value.getInt() : int64_t{0};
+  };
+  const auto flag = [&](llvm::StringRef name) {
+    auto value = change.getAs<mlir::BoolAttr>(name);
+    return value && value.getValue();
+  };
   at.changes.anyFloat = true;
-  return "floats are rounded where casts say so; where the loss is scaled, a step whose gradients "
-         "are not all finite changes nothing but the scale";
+  const std::vector<std::string> dtype = words(change, "amp_dtype");
+  at.changes.half = dtype.empty() ? "" : dtype.front();
+  at.changes.kept = words(change, "custom_black_list");
+  if (flag("scaled"))
+    at.changes.scaling = LossScaling{number(change, "init_loss_scaling", 0),
+                                     flag("use_dynamic_loss_scaling"),
+                                     whole("incr_every_n_steps"),
+                                     whole("decr_every_n_nan_or_inf"),
+                                     number(change, "incr_ratio", 0),
+                                     number(change, "decr_ratio", 0)};
+  return "floats are rounded to " + (at.changes.half.empty() ? "no type" : at.changes.half) +
+         " where casts say so, but for variables and their updates" +
+         (at.changes.scaling ? scalingText(*at.changes.scaling) : "");
 }
 
 // Nothing is claimed but that values that are computed again are the same.

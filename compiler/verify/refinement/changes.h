@@ -18,6 +18,14 @@ struct MergedSteps {
   bool average = true;
 };
 
+// How the loss scale begins and moves (amp).
+struct LossScaling {
+  double initial = 0;
+  bool dynamic = false;
+  int64_t increaseEvery = 0, decreaseEvery = 0;
+  double increase = 0, decrease = 0;
+};
+
 struct Changes {
   // One per pass: name and what it means, in words.
   std::vector<std::pair<std::string, std::string>> statements;
@@ -25,7 +33,10 @@ struct Changes {
   std::vector<std::string> unknown;
   // Floats are computed with in other precisions; overflowed steps change nothing (amp).
   bool anyFloat = false;
-  bool sharedDraws = false;  // random ops that run twice draw once (recompute)
+  std::optional<LossScaling> scaling;  // nothing: the loss is not scaled
+  std::string half;                    // the one type that floats are rounded to ("float16")
+  std::vector<std::string> kept;       // types of ops that compute as in the source
+  bool sharedDraws = false;            // random ops that run twice draw once (recompute)
   std::optional<MergedSteps> merged;
   // Rewrites of single ops, in order.
   std::vector<std::function<void(Description&)>> readAs;

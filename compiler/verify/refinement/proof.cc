@@ -217,13 +217,17 @@ void Proof::step(Programs programs, const Conditions& conditions) {
     const Effects reference = follow(terms_, programs.reference, assumptions(finite));
     same(reference, source(programs.source, nullptr), programs.reference, /*names=*/true);
   }
+  std::vector<Case> cases = {{follow(terms_, programs.reference, assumptions(finite)), finite}};
   // Any one of them that overflows is enough.
   for (AtomId one : conditions.overflow) {
     std::map<AtomId, bool> overflow = finite;
     overflow[one] = true;
-    unchanged(follow(terms_, programs.reference, assumptions(overflow)), programs.reference,
-              "where a gradient is not finite");
+    cases.push_back({follow(terms_, programs.reference, assumptions(overflow)), overflow});
+    unchanged(cases.back().effects, programs.reference, "where a gradient is not finite");
+    mergesAlike(cases.back().effects, programs.reference);
   }
+  lossScale(cases, programs.reference);
+  allAreAccountedFor(programs.reference);
 }
 
 }  // namespace dtranspile::verify

@@ -15,9 +15,13 @@ struct Programs {
 
 class Proof {
  public:
-  // `variables`: those of the source.
-  Proof(const Changes& changes, std::vector<std::string> variables, Rung& rung)
-      : changes_(changes), variables_(std::move(variables)), rung_(rung) {}
+  // `variables`: those of the source, sorted; `added`: those that the reference has beside them.
+  Proof(const Changes& changes, std::vector<std::string> variables, std::vector<std::string> added,
+        Rung& rung)
+      : changes_(changes),
+        variables_(std::move(variables)),
+        added_(std::move(added)),
+        rung_(rung) {}
 
   // Start-up leaves every variable of the source as it does there.
   void startup(Programs programs);
@@ -49,6 +53,18 @@ class Proof {
   };
   std::optional<Conditions> conditionsOf(const Effects& reference, pd::ProgramOp at);
   void step(Programs programs, const Conditions& conditions);
+  // loss_scale.cc: the scale and its counters begin and move as declared, in the cases `finite` and
+  // `overflow` of one step.
+  struct Case {
+    Effects effects;
+    std::map<AtomId, bool> assumed;
+  };
+  void lossScale(llvm::ArrayRef<Case> cases, pd::ProgramOp at);
+  bool movesAsDeclared(const std::string& scale, const Case& one, pd::ProgramOp at);
+  // Every variable that the source does not have is one that a declared change speaks of.
+  void allAreAccountedFor(pd::ProgramOp at);
+  // Sums and counters go on where a gradient is not finite, as they do elsewhere.
+  void mergesAlike(const Effects& overflow, pd::ProgramOp at);
   void mergedSteps(Programs programs, const Conditions& conditions,
                    const std::map<AtomId, bool>& assumed);
   bool isPeriodic(AtomId due, const std::map<std::string, int64_t>& counters,
@@ -56,7 +72,10 @@ class Proof {
   bool countsTo(AtomId due, const Effects& between, const Effects& update, pd::ProgramOp at);
 
   const Changes& changes_;
-  std::vector<std::string> variables_;
+  std::vector<std::string> variables_, added_;
+  std::set<std::string> accounted_;        // of `added_`
+  std::vector<std::string> sums_;          // of gradients, in merged steps
+  std::map<std::string, TermId> counted_;  // counters of steps, after one that updates
   std::vector<std::string> positive_;
   std::set<std::string> sourceNames_;
   Rung& rung_;

@@ -315,6 +315,7 @@ struct Program {
 // What kernels were compiled for.
 struct PlanTarget {
   std::string cpu, features;
+  std::string device = "cpu";  // of the ranks
 };
 
 struct Plan {

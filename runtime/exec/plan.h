@@ -196,7 +196,7 @@ struct AtNode {
 
 // This rank's coordinate on an axis, or the number of the micro-batch: int64 [1].
 struct CoordNode {
-  std::string axis;
+  std::string axis;  // empty: the number of the block, in a BlocksNode
   int to = 0;
 };
 

@@ -70,9 +70,10 @@ class Moves {
  public:
   Moves(dist::MicroOp micro, dist::SelAttr where) : where_(where) {
     for (auto transfer : micro.getBody().front().getOps<dist::TransferOp>()) {
-      const bool passed = transfer->use_empty() || llvm::any_of(transfer->getUsers(), [](auto* user) {
-                            return llvm::isa<dist::TransferOp>(user);
-                          });
+      const bool passed =
+          transfer->use_empty() || llvm::any_of(transfer->getUsers(), [](auto* user) {
+            return llvm::isa<dist::TransferOp>(user);
+          });
       moves_.push_back({transfer, passed ? arrivalOf(transfer, where) : dist::OnOp()});
     }
   }

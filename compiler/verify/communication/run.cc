@@ -126,8 +126,8 @@ void Run::enter(int who, int comm, const std::string& channel, const std::string
 }
 
 // Classes of a role share the groups of a communicator if they agree on the axes that it does not
-// name; roles on one mesh have groups of their own each. A subset leaves classes out. A pair of coordinates has a channel for each direction. Servers are
-// asked by all trainers.
+// name; roles on one mesh have groups of their own each. A subset leaves classes out. A pair of
+// coordinates has a channel for each direction. Servers are asked by all trainers.
 void Run::join(int who, int comm, const Servers& servers) {
   const ClassText& text = classes_[who];
   dist::CommOp op = text.comms[comm];

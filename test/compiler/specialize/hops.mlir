@@ -3,11 +3,11 @@
 // RUN: dtranspile-opt %s --specialize="class=trainer[pp=1]" 2>/dev/null | FileCheck %s --check-prefix=MIDDLE
 // RUN: dtranspile-opt %s --specialize="class=trainer[pp=2]" 2>/dev/null | FileCheck %s --check-prefix=LAST
 
-// MIDDLE: dist.on <pp = 1> task F {
+// MIDDLE: dist.on <pp = 1> task F
 // MIDDLE-NEXT: %[[H:.*]] = dist.recv on @fwd from 0 {number = 0 : i64, variable = "h"} : tensor<2xf32>
-// MIDDLE-NEXT: pd.tanh
+// MIDDLE: pd.tanh
 // MIDDLE-NEXT: dist.send %[[H]] on @fwd to 2 : tensor<2xf32>
-// MIDDLE: dist.on <pp = 1> task B {
+// MIDDLE: dist.on <pp = 1> task B
 // MIDDLE-NEXT: %[[G:.*]] = dist.recv on @bwd from 2 {number = 2 : i64, variable = "g"} : tensor<2xf32>
 // MIDDLE-NEXT: pd.exp
 // MIDDLE-NEXT: dist.send %[[G]] on @bwd to 0 : tensor<2xf32>
@@ -15,7 +15,7 @@
 // LAST: %[[F:.*]] = dist.on <pp = 2> task F -> (tensor<2xf32>) {
 // LAST-NEXT: %[[H:.*]] = dist.recv on @fwd from 1 {number = 1 : i64, variable = "h"} : tensor<2xf32>
 // LAST-NEXT: pd.sigmoid X(%[[H]])
-// LAST: dist.on <pp = 2> task B {
+// LAST: dist.on <pp = 2> task B
 
 dist.mesh @w [pp = 3] time [micro = 2]
 dist.comm @fwd on @w over [pp] pairs

@@ -68,9 +68,13 @@ std::vector<uint16_t> PortsOf(pid_t process) {
 }  // namespace
 
 TEST_CASE("a stage that is killed, stopped or late ends the job in time, and is named") {
-  const auto [signal, stage, backend] = GENERATE(table<int, size_t, const char*>(
-      {{SIGKILL, 0, "shm"}, {SIGKILL, 1, "shm"}, {SIGSTOP, 0, "shm"}, {SIGSTOP, 1, "shm"},
-       {SIGKILL, 0, "gloo"}, {SIGSTOP, 1, "gloo"}}));
+  const auto [signal, stage, backend] =
+      GENERATE(table<int, size_t, const char*>({{SIGKILL, 0, "shm"},
+                                                {SIGKILL, 1, "shm"},
+                                                {SIGSTOP, 0, "shm"},
+                                                {SIGSTOP, 1, "shm"},
+                                                {SIGKILL, 0, "gloo"},
+                                                {SIGSTOP, 1, "gloo"}}));
   Place place;
   AddPipeline(place);
   RunForever(place);
@@ -86,8 +90,8 @@ TEST_CASE("a stage that is killed, stopped or late ends the job in time, and is 
   CHECK(place.report["error"]["rank"] == stage);
   const std::string name =
       "trainer " + std::to_string(stage) + " (trainer[pp=" + std::to_string(stage) + "]): ";
-  CHECK(place.Message().find(
-            name + (signal == SIGKILL ? "was killed by signal 9" : "is stopped")) == 0);
+  CHECK(place.Message().find(name +
+                             (signal == SIGKILL ? "was killed by signal 9" : "is stopped")) == 0);
   CHECK(place.Message().find(" others waited for it in op 0:") != std::string::npos);
 }
 

@@ -41,7 +41,8 @@ class Finder {
     // A job without servers is started whole, whatever the variables of its surroundings say.
     role_ = askers_.empty() ? Given{flags_.role, flags_.role.empty() ? "" : "--role " + flags_.role}
                             : either(flags_.role, "--role", "TRAINING_ROLE");
-    if (!findThreads() || !findDevices() || !findEndpoints() || !findToken()) return mlir::failure();
+    if (!findThreads() || !findDevices() || !findEndpoints() || !findToken())
+      return mlir::failure();
     if (!role_) {
       for (const auto& [flag, value] :
            {std::pair{"--rank ", &flags_.rank}, {"--endpoint ", &flags_.endpoint}})

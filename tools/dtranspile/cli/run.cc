@@ -259,7 +259,8 @@ int run(Tool& tool, Flags& flags) {
   std::optional<io::StagedFolder> fetched, traced;
   if (!stage(tool, flags.saveFetches, fetched) || !stage(tool, flags.trace, traced)) return kNo;
   spec.digest = compiled->runnable.digest;
-  for (size_t r = 0; r < compiled->classes.size(); ++r) spec.roles.push_back(roleOf(*compiled, flags, r));
+  for (size_t r = 0; r < compiled->classes.size(); ++r)
+    spec.roles.push_back(roleOf(*compiled, flags, r));
   place(*compiled, spec);
   for (const FeedData& feed : compiled->feeds) spec.feeds.push_back({feed.name, feed.file});
   spec.init = *init;
@@ -327,7 +328,8 @@ Action declareRun(CLI::App& app) {
                "the feeds and random numbers after it");
   app.add_option("--backend", flags->backend, "between ranks: shm, gloo, nccl")
       ->check(CLI::IsMember({"shm", "gloo", "nccl"}));
-  app.add_option("--device", flags->device, "cpu or cuda, of all roles")->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--device", flags->device, "cpu or cuda, of all roles")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   return [flags](Tool& tool) { return run(tool, *flags); };
 }
 

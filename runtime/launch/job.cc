@@ -187,8 +187,8 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
   report.log = supervisor.TakeLog();
   for (size_t i = 0; i < ranks.ranks.size(); ++i) {
     const Rank& rank = ranks.ranks[i];
-    report.ranks.push_back(
-        {rank.role, rank.class_name, rank.rank, rank.compile_ms, supervisor.records()[i]});
+    report.ranks.push_back({rank.role, rank.class_name, rank.plan->target.device, rank.rank,
+                            rank.config.threads, rank.compile_ms, supervisor.records()[i]});
   }
   for (const auto& [name, fetch] : ranks.fetches) fail(CombineFetch(name, fetch, report, failure));
   if (!failure && !spec.save_fetches.empty()) fail(CombineFiles(spec.save_fetches, ranks.fetches));

@@ -59,8 +59,8 @@ Json Listed(const Json& shown);
 class Report {
  public:
   struct Rank {
-    std::string role, class_name;
-    int rank = 0;
+    std::string role, class_name, device;
+    int rank = 0, threads = 0;
     double compile_ms = 0;
     RankRecord record;
   };

@@ -60,6 +60,8 @@ OPTIONS = {
     "replicas": ["--trainers", "4", "--sharding", "--sharding-degree", "2"],
     "stage3": ["--trainers", "2", "--sharding", "--sharding-stage", "3"],
     "amp": ["--trainers", "2", "--amp"],
+    "asp": ["--trainers", "2", "--asp"],
+    "lookahead": ["--trainers", "2", "--lookahead", "--lookahead-k", "2"],
     "pserver": ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
     + ["--min-block-size", "8", "--allow-small-blocks"],
 }

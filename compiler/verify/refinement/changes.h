@@ -1,6 +1,6 @@
 // What a job says that semantic passes have made of its source (`dist.changes`, written by
-// passes/support/changes.h), and what each of them means: the claim that the proof is about. One row
-// per pass.
+// passes/support/changes.h), and what each of them means: the claim that the proof is about. One
+// row per pass.
 #pragma once
 
 #include <functional>
@@ -18,6 +18,12 @@ struct MergedSteps {
   bool average = true;
 };
 
+// Slow weights that move every so many steps (lookahead).
+struct SlowWeights {
+  int64_t steps = 1;
+  double alpha = 1;
+};
+
 struct Changes {
   // One per pass: name and what it means, in words.
   std::vector<std::pair<std::string, std::string>> statements;
@@ -27,6 +33,9 @@ struct Changes {
   bool anyFloat = false;
   bool sharedDraws = false;  // random ops that run twice draw once (recompute)
   std::optional<MergedSteps> merged;
+  std::optional<SlowWeights> slow;
+  // Weights of layers are pruned but for those whose name has one of these parts (asp).
+  std::optional<std::vector<std::string>> pruned;
   // Rewrites of single ops, in order.
   std::vector<std::function<void(Description&)>> readAs;
 };

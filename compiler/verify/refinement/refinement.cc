@@ -115,7 +115,8 @@ Rung verifyRefinement(mlir::ModuleOp job) {
   checkOthers(source, reference, changes.anyFloat, rung);
   pd::ProgramOp own = findProgram(reference, "main");
   if (!main || !own) return rung;
-  Proof proof(changes, std::move(variables), rung);
+  Proof proof(changes, std::move(variables), main, rung);
+  proof.findCopies(own);
   if (pd::ProgramOp startup = findProgram(source, "startup"))
     if (pd::ProgramOp theirs = findProgram(reference, "startup")) proof.startup({startup, theirs});
   proof.main({main, own});

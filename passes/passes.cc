@@ -2,6 +2,7 @@
 #include "passes/passes.h"
 
 #include "passes/amp/pass.h"
+#include "passes/asp/pass.h"
 #include "passes/assign-stages/pass.h"
 #include "passes/broadcast-startup/pass.h"
 #include "passes/bucket/pass.h"
@@ -16,6 +17,7 @@
 #include "passes/lamb/pass.h"
 #include "passes/lars/pass.h"
 #include "passes/local-sgd/pass.h"
+#include "passes/lookahead/pass.h"
 #include "passes/pipeline/pass.h"
 #include "passes/ps-exchange/pass.h"
 #include "passes/ps-place/pass.h"
@@ -34,6 +36,7 @@ namespace dtranspile::passes {
 void registerAll() {
   registerAssignStages();
   registerAmp();
+  registerAsp();
   registerBroadcastStartup();
   registerBucket();
   registerCheckSource();
@@ -46,6 +49,7 @@ void registerAll() {
   registerKeepSource();
   registerLamb();
   registerLars();
+  registerLookahead();
   registerPipeline();
   registerPsExchange();
   registerPsPlace();

@@ -71,7 +71,7 @@ bool isPipelined(const Strategy& s) { return s.pipeline && isReplicated(s); }
 bool always(const Strategy&) { return true; }
 bool mergesGradients(const Strategy& s) { return s.gradient_merge && s.gradient_merge_k_steps > 1; }
 bool changesProgram(const Strategy& s) {
-  return s.amp || s.recompute || s.lars || s.lamb || mergesGradients(s);
+  return s.amp || s.recompute || s.lars || s.lamb || s.asp || s.lookahead || mergesGradients(s);
 }
 bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
 
@@ -83,6 +83,8 @@ const Step kSteps[] = {
     {"recompute", Told::Nothing, [](const Strategy& s) { return s.recompute; }, "recompute"},
     {"lars", Told::Nothing, [](const Strategy& s) { return s.lars; }, "lars"},
     {"lamb", Told::Nothing, [](const Strategy& s) { return s.lamb; }, "lamb"},
+    {"asp", Told::Nothing, [](const Strategy& s) { return s.asp; }, "asp"},
+    {"lookahead", Told::Nothing, [](const Strategy& s) { return s.lookahead; }, "lookahead"},
     {"gradient-merge", Told::Nothing, mergesGradients, "gradient_merge"},
     {"form-job", Told::Mesh, always},
     {"cut-batch", Told::Data, always},

@@ -194,6 +194,27 @@ def custom_black_varnames : Words {
   let meaning = "variables: ops that take or give one of them compute in float32";
 }
 // Update rules (docs/passes/update-rules.md).
+def use_pure_fp16 : Bool<false> {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "all ops that can compute in float16, and parameters lie in it, beside float32 "
+                "copies that are updated";
+}
+def use_pure_bf16 : Bool<false> {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "the same in bfloat16";
+}
+def use_fp16_guard : Bool<true> {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "with use_pure_fp16 and use_pure_bf16: only ops that the program's author has put "
+                "under fp16_guard";
+}
+
 def lars : Bool<false> {
   let versions = "2.x";
   let meaning = "momentum with a rate per layer";
@@ -242,6 +263,32 @@ def lamb_exclude_from_weight_decay : Words {
   let passes = ["lamb"];
   let meaning = "parameters whose name ends with one of these do not decay";
 }
+def asp : Bool<false> {
+  let versions = "2.x";
+  let meaning = "two of every four weights of a layer are zero";
+}
+def asp_excluded_layers : Words {
+  let relevant = "asp=true";
+  let passes = ["asp"];
+  let meaning = "weights whose name contains one of these stay whole";
+}
+
+def lookahead : Bool<false> {
+  let meaning = "slow weights that go a part of the way to the updated ones every k steps";
+}
+def lookahead_k : Int<5> {
+  let range = [1, 16777216];
+  let relevant = "lookahead=true";
+  let passes = ["lookahead"];
+  let meaning = "steps between two moves of the slow weights";
+}
+def lookahead_alpha : Float<"0.5"> {
+  let range = [0, 1];
+  let relevant = "lookahead=true";
+  let passes = ["lookahead"];
+  let meaning = "the part of the way";
+}
+
 def gradient_merge : Bool<false> {
   let versions = "2.x";
   let relevant = "mode!=pserver";

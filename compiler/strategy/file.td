@@ -123,7 +123,7 @@ def DistributedStrategy : Message {
          "buckets are cut by bytes, fuse_grad_size_in_MB">,
     Hint<32, "bool", "calc_comm_same_stream", "false",
          "sums run beside what does not need them">,
-    Asks<33, "bool", "asp", "false", "parameters of which every other one in four is zero">,
+    Is<asp, 33, "bool", "false">,
     Hint<34, "bool", "fuse_grad_merge", "false",
          "buffers of merged gradients are laid out by the compiler">,
     Asks<35, "bool", "semi_auto", "false", "a plan of annotated tensors">,
@@ -188,10 +188,10 @@ def AMPConfig : Message {
     Is<custom_white_list, 7, "repeated string", "">,
     Is<custom_black_list, 8, "repeated string", "">,
     Is<custom_black_varnames, 9, "repeated string", "">,
-    Asks<10, "bool", "use_pure_fp16", "", "parameters in half precision">,
-    Hint<11, "bool", "use_fp16_guard", "true", "it counts with use_pure_fp16 only">,
+    Is<use_pure_fp16, 10, "bool", "false">,
+    Is<use_fp16_guard, 11, "bool", "true">,
     Hint<12, "bool", "use_optimizer_fp16", "", "it is read by the planner of annotated tensors only">,
-    Asks<13, "bool", "use_pure_bf16", "", "parameters in half precision">,
+    Is<use_pure_bf16, 13, "bool", "false">,
   ];
 }
 def LocalSGDConfig : Message {

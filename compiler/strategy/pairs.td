@@ -19,7 +19,8 @@ def Recompute : Feature<"recompute", "activations computed again"> {
 }
 def Lars : Feature<"lars", "momentum with a rate per layer"> { let on = "lars=true"; }
 def Lamb : Feature<"lamb", "adam with a rate per layer"> { let on = "lamb=true"; }
-def Asp : Feature<"asp", "two of four weights are zero">;
+def Asp : Feature<"asp", "two of four weights are zero"> { let on = "asp=true"; }
+def Lookahead : Feature<"lookahead", "slow weights"> { let on = "lookahead=true"; }
 def GradientMerge : Feature<"gradient_merge", "gradients merged over steps"> {
   let on = "gradient_merge=true";
 }
@@ -166,6 +167,31 @@ def : Later<Pipeline, [SyncBatchNorm],
             "statistics would be those of a micro-batch on all replicas">;
 def : Later<Pipeline, [Hierarchical],
             "sums of gradients stand in the parts of stages and are not taken apart into levels">;
+def : Composes<Amp, [Asp], "asp_amp">;
+def : Composes<Recompute, [Asp], "asp_recompute">;
+def : Composes<Lars, [Asp], "asp_lars">;
+def : Composes<Lamb, [Asp], "asp_lamb">;
+def : Composes<Asp, [Lookahead], "asp_lookahead",
+               "slow weights are pruned where weights are">;
+def : Composes<Asp, [GradientMerge], "asp_merge">;
+def : Composes<Asp, [Fp16AllReduce], "asp_fp16_all_reduce">;
+def : Composes<Asp, [SyncBatchNorm], "asp_sync_batch_norm">;
+def : Composes<Asp, [Hierarchical], "asp_hierarchical">;
+def : Later<Asp, [Sharding], "masks would have to be cut as their weights are">;
+def : Later<Asp, [Served], "servers would have to keep the masks of their blocks">;
+def : Later<Asp, [LocalSgd], "what replicas average would have to be known to be pruned alike">;
+def : Composes<Amp, [Lookahead], "lookahead_amp", "a step that is left out does not count">;
+def : Composes<Recompute, [Lookahead], "lookahead_recompute">;
+def : Composes<Lars, [Lookahead], "lookahead_lars">;
+def : Composes<Lamb, [Lookahead], "lookahead_lamb">;
+def : Composes<Lookahead, [GradientMerge], "lookahead_merge", "updates count, not steps">;
+def : Composes<Lookahead, [Fp16AllReduce], "lookahead_fp16_all_reduce">;
+def : Composes<Lookahead, [SyncBatchNorm], "lookahead_sync_batch_norm">;
+def : Composes<Lookahead, [Hierarchical], "lookahead_hierarchical">;
+def : Later<Lookahead, [Sharding], "slow weights would have to be cut as the updates are">;
+def : Later<Lookahead, [Pipeline], "slow weights would have to lie on the stages of their parameters">;
+def : Later<Lookahead, [Served], "servers would have to keep slow weights of their blocks">;
+def : Later<Lookahead, [LocalSgd], "every replica would have slow weights of its own">;
 def : Composes<Hierarchical, [SyncBatchNorm], "train_hierarchical_sync_batch_norm">;
 def : Composes<Hierarchical, [LocalSgd], "local_sgd_hierarchical">;
 def : Conflicts<LocalSgd, [SyncBatchNorm],

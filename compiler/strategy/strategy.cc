@@ -46,6 +46,12 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return s.use_hierarchical_allreduce && !s.fuse_all_reduce_ops; },
        "use_hierarchical_allreduce and fuse_all_reduce_ops=false: three operations per gradient "
        "instead of one would be slower than none of both; keep buckets on"},
+      {{"use_pure_fp16", "use_pure_bf16"},
+       [](const Strategy& s) { return s.amp && s.use_pure_fp16 && s.use_pure_bf16; },
+       "use_pure_fp16 and use_pure_bf16: parameters lie in one type; leave one out"},
+      {{"use_pure_fp16", "amp_dtype"},
+       [](const Strategy& s) { return s.amp && s.use_pure_fp16 && s.amp_dtype == "bfloat16"; },
+       "use_pure_fp16 and amp_dtype bfloat16: use_pure_bf16 is that of bfloat16"},
       {{"trainers", "sharding_degree"},
        [](const Strategy& s) {
          return s.sharding && s.sharding_degree > 0 && s.trainers % s.sharding_degree != 0;

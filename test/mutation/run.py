@@ -62,6 +62,8 @@ OPTIONS = {
     "amp": ["--trainers", "2", "--amp"],
     "amp_static": ["--trainers", "2", "--amp", "--use-dynamic-loss-scaling=false"],
     "amp_bfloat16": ["--trainers", "2", "--amp", "--amp-dtype", "bfloat16"],
+    "asp": ["--trainers", "2", "--asp"],
+    "lookahead": ["--trainers", "2", "--lookahead", "--lookahead-k", "2"],
     "pserver": ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
     + ["--min-block-size", "8", "--allow-small-blocks"],
 }

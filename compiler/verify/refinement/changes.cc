@@ -166,7 +166,11 @@ std::string amp(mlir::DictionaryAttr change, const Context& at) {
                                      whole("decr_every_n_nan_or_inf"),
                                      number(change, "incr_ratio", 0),
                                      number(change, "decr_ratio", 0)};
-  return "floats are rounded to " + (at.changes.half.empty() ? "no type" : at.changes.half) +
+  const bool copies = change.getAs<mlir::BoolAttr>("pure") != nullptr;
+  return std::string(copies ? "parameters lie in half precision beside float32 copies that are "
+                              "updated; "
+                            : "") +
+         "floats are rounded to " + (at.changes.half.empty() ? "no type" : at.changes.half) +
          " where casts say so, but for variables and their updates" +
          (at.changes.scaling ? scalingText(*at.changes.scaling) : "");
 }
@@ -177,13 +181,37 @@ std::string recompute(mlir::DictionaryAttr, const Context& at) {
   return "activations are computed again in the backward part, from the same random numbers";
 }
 
+std::string asp(mlir::DictionaryAttr change, const Context& at) {
+  at.changes.pruned = words(change, "asp_excluded_layers");
+  return "weights of layers fc, linear and conv2d keep the two largest of every four elements that "
+         "start-up gives them, the others are zero after start-up and after every update" +
+         (at.changes.pruned->empty()
+              ? ""
+              : "; but those of parameters that contain " + listText(*at.changes.pruned));
+}
+
+std::string lookahead(mlir::DictionaryAttr change, const Context& at) {
+  SlowWeights slow;
+  if (auto steps = change.getAs<mlir::IntegerAttr>("lookahead_k")) slow.steps = steps.getInt();
+  slow.alpha = number(change, "lookahead_alpha", 1);
+  at.changes.slow = slow;
+  return "slow weights are the parameters of the first step, and in every " +
+         std::to_string(slow.steps) + "th step both become " + decimal(slow.alpha) +
+         " times the parameter and " + decimal(1 - slow.alpha) + " times the slow weight";
+}
+
 struct ChangeRow {
   const char* pass;
   std::string (*read)(mlir::DictionaryAttr, const Context&);
 };
 constexpr ChangeRow kChanges[] = {
-    {"amp", amp},   {"gradient-merge", gradientMerge}, {"lamb", lamb},
-    {"lars", lars}, {"recompute", recompute},
+    {"amp", amp},
+    {"asp", asp},
+    {"gradient-merge", gradientMerge},
+    {"lamb", lamb},
+    {"lars", lars},
+    {"lookahead", lookahead},
+    {"recompute", recompute},
 };
 
 }  // namespace

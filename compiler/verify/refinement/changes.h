@@ -26,6 +26,12 @@ struct LossScaling {
   double increase = 0, decrease = 0;
 };
 
+// Slow weights that move every so many steps (lookahead).
+struct SlowWeights {
+  int64_t steps = 1;
+  double alpha = 1;
+};
+
 struct Changes {
   // One per pass: name and what it means, in words.
   std::vector<std::pair<std::string, std::string>> statements;
@@ -38,6 +44,9 @@ struct Changes {
   std::vector<std::string> kept;       // types of ops that compute as in the source
   bool sharedDraws = false;            // random ops that run twice draw once (recompute)
   std::optional<MergedSteps> merged;
+  std::optional<SlowWeights> slow;
+  // Weights of layers are pruned but for those whose name has one of these parts (asp).
+  std::optional<std::vector<std::string>> pruned;
   // Rewrites of single ops, in order.
   std::vector<std::function<void(Description&)>> readAs;
 };

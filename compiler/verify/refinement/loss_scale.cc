@@ -106,6 +106,7 @@ void Proof::lossScale(llvm::ArrayRef<Case> cases, pd::ProgramOp at) {
 }
 
 void Proof::allAreAccountedFor(pd::ProgramOp at) {
+  accounted_.insert(own_.begin(), own_.end());
   for (const std::string& name : added_)
     if (!accounted_.count(name))
       return unknown(at,

@@ -69,8 +69,13 @@ void Proof::mergedSteps(Programs programs, const Conditions& conditions,
       break;
     }
   }
-  const Effects updating = follow(terms_, programs.reference, last);
-  same(updating, update, at, /*names=*/false);
+  Effects updating;
+  for (const SlowCase& slow : slowCases(conditions)) {
+    Assumptions all = last;
+    all.assumed.insert(slow.assumed.begin(), slow.assumed.end());
+    updating = follow(terms_, programs.reference, all);
+    same(updating, withSlow(update, conditions, slow.kind), at, /*names=*/false);
+  }
   for (const auto& [parameter, name] : sums) {
     auto found = updating.variables.find(name);
     const bool emptied = found != updating.variables.end() && found->second == Terms::kZero;

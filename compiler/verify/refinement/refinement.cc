@@ -146,7 +146,8 @@ Rung verifyRefinement(mlir::ModuleOp job) {
         rung, own,
         "its loss is `" + findLoss(own) + "`; that of the source is `" + findLoss(main) + "`");
   if (changes.anyFloat) checkPrecision(changes, own, rung);
-  Proof proof(changes, std::move(variables), std::move(added), rung);
+  Proof proof(changes, std::move(variables), std::move(added), main, rung);
+  proof.findCopies(own);
   if (pd::ProgramOp startup = findProgram(source, "startup"))
     if (pd::ProgramOp theirs = findProgram(reference, "startup")) proof.startup({startup, theirs});
   proof.main({main, own});

@@ -25,10 +25,12 @@ CHECKS = [
     ("a wrong type", "lars: 3.5", [], 1, ["FILE:1:7: error: "]),
     (
         "a switch without a pass",
-        "\nasp: true",
+        "\nadaptive_localsgd: true",
         [],
         1,
-        ["FILE:2:1: error: asp: asks for parameters of which every other one in four is zero"],
+        [
+            "FILE:2:1: error: adaptive_localsgd: asks for parameters averaged after numbers of steps that follow the loss"
+        ],
     ),
     ("a switch that is off", "amp: false", [], 0, ["in order"]),
     (

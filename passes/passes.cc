@@ -1,14 +1,15 @@
 // The list of passes: an include and a line for each.
 #include "passes/passes.h"
 
-#include "passes/assign-stages/pass.h"
 #include "passes/amp/pass.h"
+#include "passes/assign-stages/pass.h"
 #include "passes/broadcast-startup/pass.h"
 #include "passes/bucket/pass.h"
 #include "passes/check-source/pass.h"
 #include "passes/cut-batch/pass.h"
 #include "passes/declare-relations/pass.h"
 #include "passes/declare-sites/pass.h"
+#include "passes/dgc/pass.h"
 #include "passes/form-job/pass.h"
 #include "passes/fp16-all-reduce/pass.h"
 #include "passes/gradient-merge/pass.h"
@@ -40,6 +41,7 @@ void registerAll() {
   registerCutBatch();
   registerDeclareRelations();
   registerDeclareSites();
+  registerDgc();
   registerFormJob();
   registerFp16AllReduce();
   registerGradientMerge();

@@ -102,7 +102,7 @@ CHECKS = [
         "dgc: true dgc_configs { rampup_begin_step: 3 sparsity: 0.5 sparsity: 0.75 }",
         [],
         0,
-        ["FILE: in order"],
+        ["in order"],
     ),
     (
         "shares that are none",

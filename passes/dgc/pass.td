@@ -30,8 +30,8 @@ def Dgc : Pass<"dgc", "::mlir::ModuleOp"> {
         %u:2 = pd.momentum Param(%w) Grad(%s) Velocity(%v) LearningRate(%rate) …
         --->
         %u:2 = dist.composite "dgc_momentum" (Param = %w, Grad = %g, Velocity = %v, LearningRate = %rate) -> … {
-          … %i = pd.top_k_v2 X(%abs) {k = 20}; %a = dist.all_gather (%v_i) on @grad0 dim 0;
-          %b = dist.all_gather (%i) on @grad0 dim 0; %s = pd.scatter X(%zeros) Ids(%b) Updates(%a);
+          … %i = pd.top_k_v2 X(%abs) {k = 20}; %a = dist.all_gather(%v_i) on @grad0 dim 0;
+          %b = dist.all_gather(%i) on @grad0 dim 0; %s = pd.scatter X(%zeros) Ids(%b) Updates(%a);
           … pd.set @w__dgc_v__, %kept … }
   }];
   let dependentDialects = ["::dtranspile::dist::DistDialect"];

@@ -26,7 +26,7 @@ MUTANTS = {
     "signed, not absolute": ("sparse", r"(pd.top_k_v2 X\()%\d+", "former", 1, "compression"),
     "values of the velocity are sent": ("sparse", r"(pd.gather X\()(%\d+)", "velocity", 1, "compression"),
     "masks of the velocity are not taken": ("sparse", r"pd.set @fc_0.w_0_velocity_0, (%\d+)", "unmasked", 1, "compression"),
-    "places of others for the own values": ("sparse", r"(dist.all_gather \()%\d+(\) on @grad0 dim 0 : \(tensor<1024xf32>)", "none", 1, None),
+    "places of others for the own values": ("sparse", r"(dist.all_gather\()%\d+(\) on @grad0 dim 0 : \(tensor<1024xf32>)", "none", 1, None),
     "places overwrite each other": ("sparse", r"overwrite = false", "overwrite = true", 1, "compression"),
     "a dense step without the sum": ("dense", r"(pd.momentum Grad\()%\d+(?:#\d+)?", r"\g<1>%arg0", 1, "compression"),
     "a branch ends early": ("before", r"(pd.less_equal X\(%\d+\) Y\(%\d+\).*?value = )3", r"\g<1>2", 1, None),

@@ -5,12 +5,14 @@
 
 import json
 import os
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 
 from local_sgd_case import Record, compare
-from train_case import call, compare_losses
+from train_case import call, compare_losses, fail
 
 
 def run(tool, folder, work, name, init, ranks, *flags):
@@ -22,6 +24,20 @@ def run(tool, folder, work, name, init, ranks, *flags):
     call(tool, "run", job, *words, "--cache", os.path.join(work, "cache"))
     with open(report) as f:
         return json.load(f)["fetch"], saved
+
+
+def check_declared(tool, work, job):
+    """A job that declares another multiple, or none, is refuted."""
+    text = os.path.join(work, "wrong.mlir")
+    call(tool, "convert", os.path.join(job, "job.mlirbc"), text)
+    with open(text) as f:
+        right = f.read()
+    for what, new in ((r"gradients are \d+ times", "gradients are 3 times"), ('tag = "gradient_sum"', 'tag = "parts"')):
+        with open(text, "w") as f:
+            f.write(re.sub(what, new, right))
+        done = subprocess.run([tool, "verify", text], stdout=subprocess.PIPE, text=True)
+        if done.returncode != 1 or "[scale]" not in done.stdout:
+            fail("verify ends with %d for %s: %s" % (done.returncode, new, done.stdout))
 
 
 def main(tools, corpus, case, ranks):
@@ -37,6 +53,8 @@ def main(tools, corpus, case, ranks):
                 record.write(os.path.join(small, name), [rate / int(ranks) for rate in record.values])
         plain, expected = run(tool, folder, work, "avg", init, ranks)
         found, saved = run(tool, folder, work, "sum", small, ranks, "--scale-strategy", "sum")
+        if ranks != "1":
+            check_declared(tool, work, os.path.join(work, "sum"))
         loss = description["loss"]
         worst = compare_losses(case, found[loss], plain[loss])
         for name in description["params"]:

@@ -25,8 +25,8 @@
 // CHECK: %[[TOP:.*]]:2 = pd.top_k_v2 X(%[[ABS]]) {{.*}}k = 2 : i32
 // CHECK: %[[AT:.*]] = pd.cast X(%[[TOP]]#1)
 // CHECK: %[[VALUES:.*]] = pd.gather X(%[[VF]]) Index(%[[AT]])
-// CHECK: %[[ALL:.*]] = dist.all_gather (%[[AT]]) on @grad0 dim 0 : (tensor<2xi32>) -> tensor<8xi32>
-// CHECK: %[[SENT:.*]] = dist.all_gather (%[[VALUES]]) on @grad0 dim 0 : (tensor<2xf32>) -> tensor<8xf32>
+// CHECK: %[[ALL:.*]] = dist.all_gather(%[[AT]]) on @grad0 dim 0 : (tensor<2xi32>) -> tensor<8xi32>
+// CHECK: %[[SENT:.*]] = dist.all_gather(%[[VALUES]]) on @grad0 dim 0 : (tensor<2xf32>) -> tensor<8xf32>
 // CHECK: pd.scatter X({{.*}}) Ids(%[[ALL]]) Updates(%[[SENT]]) {{.*}}overwrite = false
 // CHECK: pd.scatter X(%[[VF]]) Ids(%[[AT]]) {{.*}}overwrite = true
 // CHECK: pd.set @w__dgc_v__

@@ -10,6 +10,7 @@
 #include "passes/cut-batch/pass.h"
 #include "passes/declare-relations/pass.h"
 #include "passes/declare-sites/pass.h"
+#include "passes/dgc/pass.h"
 #include "passes/form-job/pass.h"
 #include "passes/fp16-all-reduce/pass.h"
 #include "passes/gradient-merge/pass.h"
@@ -43,6 +44,7 @@ void registerAll() {
   registerCutBatch();
   registerDeclareRelations();
   registerDeclareSites();
+  registerDgc();
   registerFormJob();
   registerFp16AllReduce();
   registerGradientMerge();

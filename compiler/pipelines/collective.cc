@@ -12,7 +12,7 @@ namespace dtranspile {
 namespace {
 
 bool isLocalSgd(const Strategy& s) {
-  return s.mode == "collective" && s.collective_mode == "local_sgd";
+  return s.mode == "collective" && (s.collective_mode == "local_sgd" || s.adaptive_localsgd);
 }
 
 struct Axis {
@@ -99,6 +99,7 @@ const Step kSteps[] = {
     {"reduce-gradients", Told::Data, reducesGradients},
     {"fp16-all-reduce", Told::Axes,
      [](const Strategy& s) { return reducesGradients(s) && s.fp16_allreduce; }, "fp16_allreduce"},
+    {"dgc", Told::Axes, [](const Strategy& s) { return reducesGradients(s) && s.dgc; }, "dgc"},
     {"assign-stages", Told::Assigned, isPipelined, "pipeline"},
     {"pipeline", Told::Stages, isPipelined, "pipeline"},
     {"broadcast-startup", Told::Axes, isPipelined},

@@ -50,6 +50,26 @@ def localsgd_begin_step : Int<1> {
   let passes = ["local-sgd"];
   let meaning = "up to this step parameters are averaged in every one";
 }
+def adaptive_localsgd : Bool<false> {
+  let versions = "2.x";
+  let relevant = "mode=collective";
+  let passes = ["local-sgd"];
+  let meaning = "parameters averaged after numbers of steps that follow the loss and the rate";
+}
+def adaptive_localsgd_init_k_steps : Int<1> {
+  let versions = "2.x";
+  let range = [1, 16777216];
+  let relevant = "adaptive_localsgd=true";
+  let passes = ["local-sgd"];
+  let meaning = "steps between the first two averages, the unit of all others";
+}
+def adaptive_localsgd_begin_step : Int<1> {
+  let versions = "2.x";
+  let range = [0, 16777216];
+  let relevant = "adaptive_localsgd=true";
+  let passes = ["local-sgd"];
+  let meaning = "up to this step parameters are averaged in every one";
+}
 def trainers : Int<1> {
   let versions = "1.x";
   let range = [1, 0x7fffffff];
@@ -92,6 +112,41 @@ def fp16_allreduce : Bool<false> {
   let relevant = "mode!=pserver";
   let meaning = "gradients travel in half precision";
 }
+// Compressed gradients (docs/passes/dgc.md).
+def dgc : Bool<false> {
+  let versions = "2.x";
+  let relevant = "mode!=pserver";
+  let meaning = "of gradients only the largest elements travel, what is left is kept for later steps";
+}
+def rampup_begin_step : Int<0> {
+  let versions = "2.x";
+  let flag = "dgc-rampup-begin-step";
+  let range = [0, 16777215];
+  let relevant = "dgc=true";
+  let passes = ["dgc"];
+  let meaning = "steps with dense gradients before the first that is compressed";
+}
+def rampup_step : Int<1> {
+  let versions = "2.x";
+  let flag = "dgc-rampup-step";
+  let range = [1, 16777215];
+  let relevant = "dgc=true";
+  let passes = ["dgc"];
+  let meaning = "steps over which the numbers of sparsity are taken in turn";
+}
+def sparsity : Words {
+  let versions = "2.x";
+  let flag = "dgc-sparsity";
+  let relevant = "dgc=true";
+  let passes = ["dgc"];
+  let meaning = "shares of the elements that are not sent, in turn, the last for good; none: 0.999; 0: dense";
+}
+def dgc_min_size : Int<16384> {
+  let range = [1, 0x7fffffff];
+  let relevant = "dgc=true";
+  let passes = ["dgc"];
+  let meaning = "parameters of fewer elements travel as they are";
+}
 def sync_batch_norm : Bool<false> {
   let versions = "2.x";
   let passes = ["form-job"];
@@ -100,11 +155,12 @@ def sync_batch_norm : Bool<false> {
 }
 def scale_strategy : Word<"avg"> {
   let versions = "2.x";
-  let words = ["avg", "reference"];
-  let remedy = "sum and customized change what the program computes and are not implemented";
+  let words = ["avg", "sum", "reference"];
+  let remedy = "customized feeds the gradient of the loss, which the saved program computes: put the "
+               "factor into the loss";
   let passes = ["scale-loss"];
   let relevant = "mode!=pserver";
-  let meaning = "avg: gradients as on one device; reference: always 1/N, as the framework divides";
+  let meaning = "avg: gradients as on one device; sum: those of all ranks added up, and not divided; reference: always 1/N, as the framework divides";
 }
 // Activations (docs/passes/recompute.md).
 def recompute : Bool<false> {

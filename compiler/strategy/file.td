@@ -87,7 +87,7 @@ def DistributedStrategy : Message {
     Is<amp, 2, "bool", "false">,
     Is<recompute, 3, "bool", "false">,
     Told<4, "bool", "localsgd", "false", "collective_mode=local_sgd">,
-    Asks<5, "bool", "dgc", "false", "gradients that travel as their largest elements">,
+    Is<dgc, 5, "bool", "false">,
     Is<gradient_merge, 6, "bool", "false">,
     Is<lars, 7, "bool", "false">,
     Is<lamb, 8, "bool", "false">,
@@ -110,8 +110,7 @@ def DistributedStrategy : Message {
     Hint<21, "bool", "cudnn_exhaustive_search", "false", flags>,
     Hint<22, "int32", "conv_workspace_size_limit", "512", flags>,
     Hint<23, "bool", "cudnn_batchnorm_spatial_persistent", "false", flags>,
-    Asks<24, "bool", "adaptive_localsgd", "false",
-         "parameters averaged after numbers of steps that follow the loss">,
+    Is<adaptive_localsgd, 24, "bool", "false">,
     Is<fp16_allreduce, 25, "bool", "false">,
     Is<sharding, 26, "bool", "false">,
     Hint<27, "float", "last_comm_group_size_MB", "1", dygraph>,
@@ -202,8 +201,8 @@ def LocalSGDConfig : Message {
 }
 def AdaptiveLocalSGDConfig : Message {
   let entries = [
-    Part<1, "int32", "init_k_steps", "1">,
-    Part<2, "int32", "begin_step", "1">,
+    Is<adaptive_localsgd_init_k_steps, 1, "int32", "1", "init_k_steps">,
+    Is<adaptive_localsgd_begin_step, 2, "int32", "1", "begin_step">,
   ];
 }
 def GradientMergeConfig : Message {
@@ -214,9 +213,9 @@ def GradientMergeConfig : Message {
 }
 def DGCConfig : Message {
   let entries = [
-    Part<1, "int32", "rampup_begin_step">,
-    Part<2, "int32", "rampup_step", "1">,
-    Part<3, "repeated float", "sparsity">,
+    Is<rampup_begin_step, 1, "int32", "">,
+    Is<rampup_step, 2, "int32", "1">,
+    Is<sparsity, 3, "repeated float", "">,
   ];
 }
 def LarsConfig : Message {

@@ -31,8 +31,10 @@ def Served : Feature<"mode pserver", "parameters lie on servers"> { let on = "mo
 def LocalSgd : Feature<"localsgd", "parameters averaged, gradients not reduced"> {
   let on = "collective_mode=local_sgd";
 }
-def AdaptiveLocalSgd : Feature<"adaptive_localsgd", "averaged when the loss says so">;
-def Dgc : Feature<"dgc", "gradients travel as their largest elements">;
+def AdaptiveLocalSgd : Feature<"adaptive_localsgd", "averaged when the loss says so"> {
+  let on = "adaptive_localsgd=true";
+}
+def Dgc : Feature<"dgc", "gradients travel as their largest elements"> { let on = "dgc=true"; }
 def Fp16AllReduce : Feature<"fp16_allreduce", "gradients travel in half precision"> {
   let on = "fp16_allreduce=true";
 }
@@ -82,6 +84,18 @@ def : Conflicts<Dgc, [LocalSgd, AdaptiveLocalSgd],
                 "gradients do not travel where parameters are averaged">;
 def : Conflicts<Dgc, [Hierarchical],
                 "sparse gradients are gathered by all ranks, not summed level by level">;
+def : Composes<Dgc, [Recompute], "pair_dgc_recompute">;
+def : Composes<Dgc, [SyncBatchNorm], "pair_dgc_sync_batch_norm">;
+def : Composes<AdaptiveLocalSgd, [Recompute], "pair_recompute_adaptive_localsgd">;
+def : Composes<AdaptiveLocalSgd, [Lars], "pair_lars_adaptive_localsgd">;
+def : Composes<AdaptiveLocalSgd, [Lamb], "pair_lamb_adaptive_localsgd">;
+def : Composes<AdaptiveLocalSgd, [Hierarchical], "pair_adaptive_localsgd_hierarchical">;
+def : Later<AdaptiveLocalSgd, [Amp],
+            "each replica would scale by a number of its own, and leave out steps of its own">;
+def : Later<AdaptiveLocalSgd, [GradientMerge],
+            "parameters would be averaged in the branch of the k-th step">;
+def : Conflicts<AdaptiveLocalSgd, [SyncBatchNorm],
+                "statistics of the whole batch couple replicas that take a step on their own">;
 def : Conflicts<LocalSgd, [AdaptiveLocalSgd],
                 "both say after how many steps parameters are averaged">;
 def : Conflicts<Fp16AllReduce, [LocalSgd, AdaptiveLocalSgd],
@@ -102,14 +116,14 @@ def : Composes<Recompute, [Lars], "lars_recompute">;
 def : Composes<Recompute, [Lamb], "lamb_recompute">;
 def : Composes<Recompute, [GradientMerge], "gradient_merge_recompute">;
 def : Composes<Recompute, [Served], "pserver_recompute">;
-def : Composes<Recompute, [LocalSgd], "local_sgd_recompute">;
+def : Composes<Recompute, [LocalSgd], "pair_recompute_localsgd">;
 def : Composes<Recompute, [SyncBatchNorm], "recompute_sync_batch_norm">;
 def : Composes<Recompute, [Hierarchical], "recompute_hierarchical">;
 def : Composes<Recompute, [Sharding], "recompute_sharding">;
-def : Composes<Recompute, [Fp16AllReduce], "fp16_all_reduce_recompute">;
-def : Composes<Lars, [Fp16AllReduce], "fp16_all_reduce_lars">;
-def : Composes<Lamb, [Fp16AllReduce], "fp16_all_reduce_lamb">;
-def : Composes<GradientMerge, [Fp16AllReduce], "fp16_all_reduce_merged">;
+def : Composes<Recompute, [Fp16AllReduce], "pair_recompute_fp16_allreduce">;
+def : Composes<Lars, [Fp16AllReduce], "pair_lars_fp16_allreduce">;
+def : Composes<Lamb, [Fp16AllReduce], "pair_lamb_fp16_allreduce">;
+def : Composes<GradientMerge, [Fp16AllReduce], "pair_gradient_merge_fp16_allreduce">;
 def : Composes<SyncBatchNorm, [Fp16AllReduce], "fp16_all_reduce_batch_norm">;
 def : Composes<Hierarchical, [Fp16AllReduce], "fp16_all_reduce_hierarchical">;
 def : Composes<Amp, [Lars], "amp_lars">;
@@ -127,8 +141,8 @@ def : Later<Amp, [LocalSgd],
             "each replica would scale by a number of its own, and leave out steps of its own">;
 def : Composes<Lars, [Served, Hierarchical], "lars_recorded">;
 def : Composes<Lamb, [Served, Hierarchical], "lamb_recorded">;
-def : Composes<Lars, [LocalSgd], "local_sgd_lars">;
-def : Composes<Lamb, [LocalSgd], "local_sgd_lamb">;
+def : Composes<Lars, [LocalSgd], "pair_lars_localsgd">;
+def : Composes<Lamb, [LocalSgd], "pair_lamb_localsgd">;
 def : Composes<Lars, [SyncBatchNorm], "lars_sync_batch_norm">;
 // No saved program of the tests has both adam and batch_norm.
 def : Composes<Lamb, [SyncBatchNorm], "">;
@@ -142,14 +156,14 @@ def : Later<GradientMerge, [SyncBatchNorm],
             "running statistics would have to move once for all merged steps">;
 def : Composes<Sharding, [Lars, Lamb], "sharding_rules",
                "what takes norms of whole parameters is updated whole on every rank">;
-def : Composes<Sharding, [GradientMerge], "sharding_merge">;
+def : Composes<Sharding, [GradientMerge], "pair_gradient_merge_sharding">;
 def : Composes<Sharding, [SyncBatchNorm], "sharding_sync_batch_norm">;
 def : Later<Sharding, [Fp16AllReduce],
             "gradients travel as sums of parts, which would be rounded part by part">;
 def : Later<Sharding, [Hierarchical],
             "parts would be summed level by level; ranks beside sharding_degree sum parts already">;
-def : Composes<Lars, [Pipeline], "pipeline_lars">;
-def : Composes<Lamb, [Pipeline], "pipeline_lamb">;
+def : Composes<Lars, [Pipeline], "pair_lars_pipeline">;
+def : Composes<Lamb, [Pipeline], "pair_lamb_pipeline">;
 def : Later<Pipeline, [Amp],
             "the flag of infinite gradients would have to be joined over the stages">;
 def : Later<Pipeline, [Recompute], "what is computed again would have to stay in its stage's task">;
@@ -193,7 +207,7 @@ def : Later<Lookahead, [Pipeline], "slow weights would have to lie on the stages
 def : Later<Lookahead, [Served], "servers would have to keep slow weights of their blocks">;
 def : Later<Lookahead, [LocalSgd], "every replica would have slow weights of its own">;
 def : Composes<Hierarchical, [SyncBatchNorm], "train_hierarchical_sync_batch_norm">;
-def : Composes<Hierarchical, [LocalSgd], "local_sgd_hierarchical">;
+def : Composes<Hierarchical, [LocalSgd], "pair_localsgd_hierarchical">;
 def : Conflicts<LocalSgd, [SyncBatchNorm],
                 "statistics of the whole batch couple replicas that take a step on their own">;
 #endif

@@ -65,6 +65,8 @@ OPTIONS = {
 }
 # Not of every program: a CASE@OPTION names them.
 STAGES = {
+    "layers": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2"],
+    "layers_replicas": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2"],
     "pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_replicas": ["--trainers", "4", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],

@@ -87,7 +87,8 @@ const std::vector<Kind>& kinds() {
     std::vector<Kind> rows;
     for (auto part : {communicationKinds, scaleKinds, lineageKinds, variableKinds, attributeKinds,
                       nameKinds, contractKinds, programKinds, placementKinds, pipelineKinds,
-                      serverKinds, ampKinds, recomputeKinds, semanticKinds, shardingKinds})
+                      serverKinds, ampKinds, recomputeKinds, semanticKinds, shardingKinds,
+                      layerKinds})
       llvm::append_range(rows, part());
     return rows;
   }();

@@ -30,6 +30,7 @@
 #include "passes/scale-loss/pass.h"
 #include "passes/sharding/pass.h"
 #include "passes/sync-batch-norm/pass.h"
+#include "passes/tensor-parallel/pass.h"
 #include "passes/widen-float64/pass.h"
 
 namespace dtranspile::passes {
@@ -64,6 +65,7 @@ void registerAll() {
   registerLocalSgd();
   registerSharding();
   registerSyncBatchNorm();
+  registerTensorParallel();
   registerWidenFloat64();
 }
 

@@ -425,6 +425,18 @@ def schedule_mode : Word<"1F1B"> {
   let passes = ["pipeline"];
   let meaning = "the order in which a stage runs its tasks";
 }
+// Layers in parts on different ranks (docs/passes/tensor-parallel.md).
+def tensor_parallel : Bool<false> {
+  let versions = "2.x";
+  let relevant = "mode!=pserver";
+  let meaning = "layers are split over ranks: columns of one product, rows of the next";
+}
+def tensor_parallel_degree : Int<1> {
+  let versions = "2.x";
+  let range = [1, 1048576];
+  let relevant = "tensor_parallel=true";
+  let meaning = "ranks that a layer is split over; what is more are replicas";
+}
 def batch_dims : Words {
   let flag = "batch-dim";
   let passes = ["cut-batch"];

@@ -115,7 +115,7 @@ def DistributedStrategy : Message {
     Is<sharding, 26, "bool", "false">,
     Hint<27, "float", "last_comm_group_size_MB", "1", dygraph>,
     Hint<28, "bool", "find_unused_parameters", "false", dygraph>,
-    Asks<29, "bool", "tensor_parallel", "false", "layers cut over ranks">,
+    Is<tensor_parallel, 29, "bool", "false">,
     Hint<30, "bool", "without_graph_optimization", "true",
          "it chooses between two ways of the framework to reduce the same gradients">,
     Hint<31, "int32", "fuse_grad_size_in_num", "8",
@@ -246,7 +246,7 @@ def PipelineConfig : Message {
 }
 def TensorParallelConfig : Message {
   let entries = [
-    Part<1, "int32", "tensor_parallel_degree", "1">,
+    Is<tensor_parallel_degree, 1, "int32", "1">,
     Hint<2, "int32", "tensor_init_seed", "-1", "it seeds what makes the program">,
   ];
 }

@@ -25,7 +25,9 @@ def GradientMerge : Feature<"gradient_merge", "gradients merged over steps"> {
   let on = "gradient_merge=true";
 }
 def Pipeline : Feature<"pipeline", "stages on different ranks"> { let on = "pipeline=true"; }
-def TensorParallel : Feature<"tensor_parallel", "layers cut over ranks">;
+def TensorParallel : Feature<"tensor_parallel", "layers split over ranks"> {
+  let on = "tensor_parallel=true";
+}
 def Sharding : Feature<"sharding", "parameters and state cut over ranks"> { let on = "sharding=true"; }
 def Served : Feature<"mode pserver", "parameters lie on servers"> { let on = "mode=pserver"; }
 def LocalSgd : Feature<"localsgd", "parameters averaged, gradients not reduced"> {
@@ -171,6 +173,19 @@ def : Later<Pipeline, [Asp], "masks would have to lie on the stages of their par
 def : Later<Pipeline, [GradientMerge],
             "the branch of the k-th step would have to be cut over the stages; take accumulate_steps "
             "k times as large">;
+def : Later<TensorParallel, [Amp],
+            "the flag of infinite gradients would have to be joined over the parts">;
+def : Later<TensorParallel, [GradientMerge],
+            "the branch of the k-th step would have to work on parts">;
+def : Later<TensorParallel, [Sharding], "what is cut by rows or columns would be cut flat once more">;
+def : Later<TensorParallel, [LocalSgd, AdaptiveLocalSgd],
+            "parts would be averaged over the replicas only">;
+def : Later<TensorParallel, [SyncBatchNorm],
+            "channels of statistics would have to lie as the parts of layers do">;
+def : Later<TensorParallel, [Hierarchical],
+            "the mesh has one axis of replicas beside that of layers">;
+def : Later<TensorParallel, [Recompute, Lars, Lamb, Fp16AllReduce],
+            "it has not been shown on programs yet">;
 def : Later<Pipeline, [TensorParallel, Sharding],
             "their sums stand in the forward part, which becomes tasks of stages">;
 def : Later<Pipeline, [LocalSgd, AdaptiveLocalSgd],

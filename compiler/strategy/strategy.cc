@@ -117,6 +117,17 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return s.pipeline && s.schedule_mode == "ZB-H1"; },
        "schedule_mode ZB-H1: gradients of weights and of activations are results of one op of the "
        "program, and are not taken apart into tasks yet; use 1F1B"},
+      {{"trainers", "tensor_parallel_degree"},
+       [](const Strategy& s) {
+         return s.tensor_parallel && (s.trainers < s.tensor_parallel_degree ||
+                                      s.trainers % s.tensor_parallel_degree != 0);
+       },
+       "trainers and tensor_parallel_degree: as many ranks as a layer is split over, or a multiple "
+       "of that, make up all trainers"},
+      {{"tensor_parallel", "tensor_parallel_degree"},
+       [](const Strategy& s) { return !s.tensor_parallel && s.tensor_parallel_degree > 1; },
+       "tensor_parallel and tensor_parallel_degree: layers are split where tensor_parallel is on; "
+       "add --tensor-parallel"},
       {{"accumulate_steps", "virtual_stages"},
        [](const Strategy& s) {
          return s.pipeline && s.schedule_mode == "1F1B" && s.virtual_stages > 1 && s.stages > 1 &&

@@ -84,6 +84,8 @@ STAGES = {
     "half_async": SERVERS + ["--preset", "half_async"],
     "geo": SERVERS + ["--preset", "geo", "--geo-sgd-need-push-nums", "2"],
     "dc_asgd": SERVERS + ["--preset", "async", "--enable-dc-asgd"],
+    "layers": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2"],
+    "layers_replicas": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2"],
     "pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_replicas": ["--trainers", "4", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],

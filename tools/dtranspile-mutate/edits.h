@@ -22,6 +22,7 @@ std::vector<Kind> serverKinds();
 std::vector<Kind> semanticKinds();
 std::vector<Kind> recomputeKinds();
 std::vector<Kind> shardingKinds();
+std::vector<Kind> layerKinds();
 std::vector<Kind> ampKinds();
 std::vector<Kind> jobKinds();
 

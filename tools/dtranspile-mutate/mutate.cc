@@ -88,7 +88,7 @@ const std::vector<Kind>& kinds() {
     for (auto part :
          {communicationKinds, scaleKinds, lineageKinds, variableKinds, attributeKinds, nameKinds,
           contractKinds, programKinds, placementKinds, pipelineKinds, serverKinds, ampKinds,
-          recomputeKinds, semanticKinds, shardingKinds, jobKinds})
+          recomputeKinds, semanticKinds, shardingKinds, layerKinds, jobKinds})
       llvm::append_range(rows, part());
     return rows;
   }();

@@ -70,7 +70,9 @@ class BoundPush : public BoundRequest {
         request_(RequestOf(node, push.table, push.layout)),
         merge_(push.merge),
         changed_(push.changed != 0),
-        from_(from) {}
+        from_(from) {
+    request_.at_once = push.at_once != 0;
+  }
 
   absl::Status Run(Walk&) override {
     if (changed_) return link().PushChanged(request_, merge_, from_.view());
@@ -79,7 +81,7 @@ class BoundPush : public BoundRequest {
   }
 
  private:
-  const TableRequest request_;
+  TableRequest request_;
   const Merge merge_;
   const bool changed_;
   const End from_;

@@ -12,7 +12,7 @@ namespace dtranspile {
 namespace {
 
 bool isLocalSgd(const Strategy& s) {
-  return s.mode == "collective" && s.collective_mode == "local_sgd";
+  return s.mode == "collective" && (s.collective_mode == "local_sgd" || s.adaptive_localsgd);
 }
 
 struct Axis {
@@ -35,8 +35,7 @@ std::string annotatedStages(const Strategy& s) {
 // The axes of the trainers' mesh that are data-parallel.
 std::vector<Axis> axesOf(const Strategy& s) {
   const std::string trainers = std::to_string(s.trainers);
-  if (isSplit(s))
-    return {{"dp", std::to_string(s.trainers / s.tensor_parallel_degree)}};
+  if (isSplit(s)) return {{"dp", std::to_string(s.trainers / s.tensor_parallel_degree)}};
   if (s.pipeline)
     return {{"dp", s.stages ? std::to_string(s.trainers / s.stages)
                             : trainers + "/" + annotatedStages(s)}};
@@ -65,7 +64,18 @@ std::vector<Axis> meshOf(const Strategy& s) {
 // What a pass is told beside the fields that are its options.
 // Data: the axes over which the batch is cut, micro-batches among them. Stages: that of the stages.
 // Layers: that over which layers are split.
-enum class Told { Nothing, Axes, Data, Mesh, Stages, Assigned, Layers, LayersOnly, Servers, Serving };
+enum class Told {
+  Nothing,
+  Axes,
+  Data,
+  Mesh,
+  Stages,
+  Assigned,
+  Layers,
+  LayersOnly,
+  Servers,
+  Serving
+};
 
 struct Step {
   const char* pass;
@@ -78,7 +88,7 @@ bool isPipelined(const Strategy& s) { return s.pipeline && isReplicated(s); }
 bool always(const Strategy&) { return true; }
 bool mergesGradients(const Strategy& s) { return s.gradient_merge && s.gradient_merge_k_steps > 1; }
 bool changesProgram(const Strategy& s) {
-  return s.amp || s.recompute || s.lars || s.lamb || mergesGradients(s);
+  return s.amp || s.recompute || s.lars || s.lamb || s.asp || s.lookahead || mergesGradients(s);
 }
 bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
 
@@ -90,6 +100,8 @@ const Step kSteps[] = {
     {"recompute", Told::Nothing, [](const Strategy& s) { return s.recompute; }, "recompute"},
     {"lars", Told::Nothing, [](const Strategy& s) { return s.lars; }, "lars"},
     {"lamb", Told::Nothing, [](const Strategy& s) { return s.lamb; }, "lamb"},
+    {"asp", Told::Nothing, [](const Strategy& s) { return s.asp; }, "asp"},
+    {"lookahead", Told::Nothing, [](const Strategy& s) { return s.lookahead; }, "lookahead"},
     {"gradient-merge", Told::Nothing, mergesGradients, "gradient_merge"},
     {"form-job", Told::Mesh, always},
     {"cut-batch", Told::Data, always},
@@ -107,6 +119,7 @@ const Step kSteps[] = {
     {"reduce-gradients", Told::Data, reducesGradients},
     {"fp16-all-reduce", Told::Axes,
      [](const Strategy& s) { return reducesGradients(s) && s.fp16_allreduce; }, "fp16_allreduce"},
+    {"dgc", Told::Axes, [](const Strategy& s) { return reducesGradients(s) && s.dgc; }, "dgc"},
     {"assign-stages", Told::Assigned, isPipelined, "pipeline"},
     {"pipeline", Told::Stages, isPipelined, "pipeline"},
     {"broadcast-startup", Told::Axes, isPipelined},

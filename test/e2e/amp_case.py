@@ -8,23 +8,35 @@ train: on each number of RANKS (a comma-separated list) losses differ from those
 do differ; where flags change the update rule the float32 job has them too. Two runs of a job give the same bits.
 overflow: a scale that makes infinities of all gradients. The step leaves every variable of the program as it was, to the bit, and halves the scale;
 the steps after the scale has become small enough train.
+With --use-pure-fp16 or --use-pure-bf16 the initial values are those of the corpus in the types that the job has.
 export: the programs of the ranks have the framework's ops of mixed precision, the sums of gradients are of half precision, and the block of the steps
 that overflow writes what the program sets outside of its update.
 """
 
 import json
 import os
+import shutil
+import struct
 import sys
 import tempfile
 
 from train_case import call, check_verified, fail, read_record, scalar
 
 BAD_STEPS = 3
+MASTER = "_fp32_master_0"
+
+
+def to_bfloat16(value):
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    return struct.pack("<H", (bits + 0x7FFF + (bits >> 16 & 1)) >> 16)
+
+
+ROUND = {4: lambda value: struct.pack("<e", value), 22: to_bfloat16}  # by the framework's type codes
 HUGE = 3.0e38
 
 
 class Case:
-    def __init__(self, tools, corpus, case, work):
+    def __init__(self, tools, corpus, case, work, pure=False):
         self.tool, self.work = os.path.join(tools, "dtranspile"), work
         self.folder = os.path.join(corpus, case)
         with open(os.path.join(self.folder, "case.json")) as f:
@@ -33,17 +45,44 @@ class Case:
         self.steps = self.description["steps"]
         self.program = [os.path.join(self.folder, "main.pdmodel")]
         self.program += ["--startup", os.path.join(self.folder, "startup.pdmodel")]
+        self.pure = pure
 
     def transpile(self, name, ranks, *flags):
         job = os.path.join(self.work, name)
         call(self.tool, "transpile", *self.program, "-o", job, "--trainers", str(ranks), *flags)
         return job
 
-    def run(self, job, name, steps):
+    def init_of(self, job):
+        """Initial values, in the types that the job has: of parameters in half precision both copies."""
+        plain = os.path.join(self.folder, "init")
+        folder = os.path.join(self.work, "init")
+        if not self.pure:
+            return plain
+        if os.path.isdir(folder):
+            return folder
+        made = self.run(job, "made", 1, None)[1]
+        shutil.copytree(plain, folder)
+        copies = [n for n in os.listdir(made) if n.endswith(MASTER)]
+        if not copies:
+            fail("no parameter lies in half precision")
+        for name in copies:
+            parameter = name[: -len(MASTER)]
+            with open(os.path.join(made, parameter), "rb") as f:
+                head = f.read()
+            size = 20 + struct.unpack_from("<i", head, 16)[0]
+            values = read_record(os.path.join(plain, parameter))
+            os.rename(os.path.join(folder, parameter), os.path.join(folder, name))
+            with open(os.path.join(folder, parameter), "wb") as f:
+                f.write(head[:size] + b"".join(ROUND[head[21]](v) for v in values))
+        print("%d parameters in half precision" % len(copies))
+        return folder
+
+    def run(self, job, name, steps, init=""):
         """Losses, and the folder of the variables after the last step."""
         saved, report = (os.path.join(self.work, name + end) for end in (".saved", ".json"))
-        data = ["--feeds", os.path.join(self.folder, "feeds")]
-        data += ["--init", os.path.join(self.folder, "init"), "--steps", str(steps)]
+        data = ["--feeds", os.path.join(self.folder, "feeds"), "--steps", str(steps)]
+        if init is not None:
+            data += ["--init", init or self.init_of(job)]
         if self.description.get("lr_var"):
             rates = ",".join(map(str, self.description["lr_per_step"]))
             data += ["--per-step", self.description["lr_var"] + "=" + rates]
@@ -71,7 +110,7 @@ def train(case, ranks, bound, flags):
     for count in map(int, ranks.split(",")):
         what = "%d ranks" % count
         plain = case.transpile("plain%d" % count, count, *without_amp(flags))
-        expected, _ = case.run(plain, "plain%d" % count, case.steps)
+        expected, _ = case.run(plain, "plain%d" % count, case.steps, os.path.join(case.folder, "init"))
         job = case.transpile("job%d" % count, count, "--amp", *flags)
         check_verified(case.tool, job)
         found, saved = case.run(job, "run%d" % count, case.steps)
@@ -108,8 +147,8 @@ def overflow(case, ranks, flags):
         for steps in (1, BAD_STEPS):
             losses, saved = case.run(job, "bad%d_%d" % (count, steps), steps)
             own = [n for n in case.description["persistables"] if n != rate]
-            for name in own:
-                if content(saved, name) != content(os.path.join(case.folder, "init"), name):
+            for name in own + [n for n in os.listdir(saved) if n.endswith(MASTER)]:
+                if content(saved, name) != content(case.init_of(job), name):
                     fail("%s: %d steps that overflow change %s" % (what, steps, name))
             expected = HUGE * 0.5**steps
             if abs(scale_of(saved) / expected - 1) > 1e-6:
@@ -124,7 +163,7 @@ def recover(case, count, flags):
     job = case.transpile("from%d" % count, count, "--amp", *scaling, repr(HUGE), *flags)
     _, saved = case.run(job, "from%d" % count, 2)
     parameter = case.description["params"][0]
-    if content(saved, parameter) == content(os.path.join(case.folder, "init"), parameter):
+    if content(saved, parameter) == content(case.init_of(job), parameter):
         fail("%d ranks: %s does not move after the scale has become %g" % (count, parameter, scale_of(saved)))
 
 
@@ -155,7 +194,7 @@ def export(case, ranks, flags):
 
 def main(tools, corpus, way, name, ranks, *rest):
     with tempfile.TemporaryDirectory() as work:
-        case = Case(tools, corpus, name, work)
+        case = Case(tools, corpus, name, work, any(flag.startswith("--use-pure") for flag in rest))
         if way == "train":
             train(case, ranks, rest[0], rest[1:])
         else:

@@ -24,6 +24,7 @@ std::vector<Kind> recomputeKinds();
 std::vector<Kind> shardingKinds();
 std::vector<Kind> layerKinds();
 std::vector<Kind> ampKinds();
+std::vector<Kind> jobKinds();
 
 // The readers of a value as they are now: what is built from the value later is none of them.
 class Readers {

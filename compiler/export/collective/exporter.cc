@@ -115,6 +115,13 @@ mlir::Value Exporter::inPlace(mlir::Location loc, llvm::StringRef type, mlir::Va
 }
 
 mlir::LogicalResult Exporter::frameworkOp(dist::CompositeOp op) {
+  // dgc_momentum, dgc_clip_by_norm
+  if (op.getOp().starts_with("dgc_"))
+    return op.emitError("export: ")
+           << op.getOp()
+           << ": gradients that travel as their largest elements have no form in programs of the "
+              "framework, whose graph executor exchanged them between operators; run the job "
+              "natively, or make it without dgc";
   std::vector<std::string> inputNames, outputNames;
   std::vector<pd::InputSlot> inputs;
   std::vector<pd::OutputSlot> outputs;

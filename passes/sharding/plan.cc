@@ -4,6 +4,7 @@
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
+#include "passes/support/sums.h"
 
 namespace dtranspile::passes {
 namespace {
@@ -11,12 +12,6 @@ namespace {
 bool sameShape(mlir::Value a, mlir::Value b) {
   mlir::RankedTensorType one = fixedTensor(a.getType()), other = fixedTensor(b.getType());
   return one && other && one.getShape() == other.getShape();
-}
-
-// The results of a sum, where it is waited for if it is started.
-mlir::Operation* resultsOf(dist::AllReduceOp sum) {
-  return llvm::isa<dist::PendingType>(sum->getResult(0).getType()) ? *sum->getResult(0).user_begin()
-                                                                   : sum.getOperation();
 }
 
 // Elements in memory order only: a dim that the op counts from the left is none of a flat part's.

@@ -72,8 +72,6 @@ SERVERS += ["--min-block-size", "8", "--allow-small-blocks"]
 MERGED = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
 # Not of every program: a CASE@OPTION names them.
 STAGES = {
-    "layers": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2"],
-    "layers_replicas": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2"],
     "amp_merged": ["--trainers", "2", "--amp"] + MERGED,
     "amp_recompute": ["--trainers", "2", "--amp"]
     + ["--recompute", "--recompute-checkpoints", "sqrt"],
@@ -86,6 +84,8 @@ STAGES = {
     "half_async": SERVERS + ["--preset", "half_async"],
     "geo": SERVERS + ["--preset", "geo", "--geo-sgd-need-push-nums", "2"],
     "dc_asgd": SERVERS + ["--preset", "async", "--enable-dc-asgd"],
+    "layers": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2"],
+    "layers_replicas": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2"],
     "pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_replicas": ["--trainers", "4", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],

@@ -45,7 +45,7 @@ JobView::JobView(mlir::ModuleOp module, Place where, uint64_t seed, size_t roleN
     }
   if (!role) return;
   mesh = dist::meshOf(role);
-  source = nestedModule(job, "source");
+  source = findModule(job, "source");
   if (mesh) {
     for (auto [name, size] :
          llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes())) {
@@ -88,7 +88,7 @@ const std::vector<Kind>& kinds() {
     for (auto part :
          {communicationKinds, scaleKinds, lineageKinds, variableKinds, attributeKinds, nameKinds,
           contractKinds, programKinds, placementKinds, pipelineKinds, serverKinds, ampKinds,
-          recomputeKinds, semanticKinds, shardingKinds, jobKinds, layerKinds})
+          recomputeKinds, semanticKinds, shardingKinds, layerKinds, jobKinds})
       llvm::append_range(rows, part());
     return rows;
   }();

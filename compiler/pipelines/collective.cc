@@ -35,8 +35,7 @@ std::string annotatedStages(const Strategy& s) {
 // The axes of the trainers' mesh that are data-parallel.
 std::vector<Axis> axesOf(const Strategy& s) {
   const std::string trainers = std::to_string(s.trainers);
-  if (isSplit(s))
-    return {{"dp", std::to_string(s.trainers / s.tensor_parallel_degree)}};
+  if (isSplit(s)) return {{"dp", std::to_string(s.trainers / s.tensor_parallel_degree)}};
   if (s.pipeline)
     return {{"dp", s.stages ? std::to_string(s.trainers / s.stages)
                             : trainers + "/" + annotatedStages(s)}};
@@ -65,7 +64,18 @@ std::vector<Axis> meshOf(const Strategy& s) {
 // What a pass is told beside the fields that are its options.
 // Data: the axes over which the batch is cut, micro-batches among them. Stages: that of the stages.
 // Layers: that over which layers are split.
-enum class Told { Nothing, Axes, Data, Mesh, Stages, Assigned, Layers, LayersOnly, Servers, Serving };
+enum class Told {
+  Nothing,
+  Axes,
+  Data,
+  Mesh,
+  Stages,
+  Assigned,
+  Layers,
+  LayersOnly,
+  Servers,
+  Serving
+};
 
 struct Step {
   const char* pass;

@@ -184,6 +184,12 @@ def : Later<TensorParallel, [SyncBatchNorm],
             "channels of statistics would have to lie as the parts of layers do">;
 def : Later<TensorParallel, [Hierarchical],
             "the mesh has one axis of replicas beside that of layers">;
+def : Later<Asp, [AdaptiveLocalSgd],
+            "what replicas average would have to be known to be pruned alike">;
+def : Later<Lookahead, [AdaptiveLocalSgd], "every replica would have slow weights of its own">;
+def : Later<Dgc, [Asp, Lookahead], "it has not been shown on programs yet">;
+def : Later<TensorParallel, [Asp], "masks would have to be cut as their weights are">;
+def : Later<TensorParallel, [Lookahead], "slow weights would have to be cut as the weights are">;
 def : Later<TensorParallel, [Recompute, Lars, Lamb, Fp16AllReduce],
             "it has not been shown on programs yet">;
 def : Later<Pipeline, [TensorParallel, Sharding],

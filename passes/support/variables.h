@@ -19,8 +19,8 @@ llvm::DenseMap<mlir::StringAttr, Touches> touchesOf(pd::ProgramOp program);
 mlir::RankedTensorType fixedTensor(mlir::Type type);
 
 // Variables of a role that can hold a part: tensors of known extents and memory of their own, that
-// all ranks hold whole so far, and that start-up sets at the top of its program and only reads after
-// that.
+// all ranks hold whole so far, and that start-up sets at the top of its program and only reads
+// after that.
 class Storable {
  public:
   explicit Storable(const JobOnAxes& job);
@@ -32,8 +32,8 @@ class Storable {
 
 // Start-up makes these variables whole and keeps a part of each: what it sets before its last set,
 // and reads in between, is a value of the program only.
-using CutVariable = llvm::function_ref<mlir::Value(mlir::OpBuilder&, mlir::Location, pd::VarOp,
-                                                   mlir::Value whole)>;
+using CutVariable =
+    llvm::function_ref<mlir::Value(mlir::OpBuilder&, mlir::Location, pd::VarOp, mlir::Value whole)>;
 void keepPartsInStartup(pd::ProgramOp startup, llvm::ArrayRef<pd::VarOp> variables,
                         CutVariable cut);
 

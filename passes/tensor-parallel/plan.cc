@@ -42,8 +42,8 @@ TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis)
       storable_(job),
       touches_(touchesOf(job.main)) {}
 
-// A number in the place of the heads is that of all heads, and a rank has a part of them. An entry 0
-// (the extent of X) or -1 (what is left) fits both: leading dims that stay are written 0, and the
+// A number in the place of the heads is that of all heads, and a rank has a part of them. An entry
+// 0 (the extent of X) or -1 (what is left) fits both: leading dims that stay are written 0, and the
 // first one that does not is written -1, as far as the list says the same as before.
 void TensorPlan::openShapes() {
   for (mlir::Operation* op : ops_) {
@@ -84,15 +84,14 @@ void TensorPlan::index() {
 // The variable whose value it is as the program begins to read it.
 pd::VarOp TensorPlan::variableOf(mlir::Value value) const {
   auto get = value.getDefiningOp<pd::GetOp>();
-  return get ? llvm::dyn_cast_or_null<pd::VarOp>(mlir::SymbolTable::lookupSymbolIn(
-                   job_.role, get.getVarAttr().getAttr()))
+  return get ? llvm::dyn_cast_or_null<pd::VarOp>(
+                   mlir::SymbolTable::lookupSymbolIn(job_.role, get.getVarAttr().getAttr()))
              : pd::VarOp();
 }
 
 // All that touches it stands at the top of the program, and sets tensors of its own type.
 bool TensorPlan::mayStore(mlir::StringAttr name) const {
-  auto var = llvm::dyn_cast_or_null<pd::VarOp>(
-      mlir::SymbolTable::lookupSymbolIn(job_.role, name));
+  auto var = llvm::dyn_cast_or_null<pd::VarOp>(mlir::SymbolTable::lookupSymbolIn(job_.role, name));
   const auto found = touches_.find(name);
   if (!var || found == touches_.end() || !storable_(var)) return false;
   const auto atTop = [&](mlir::Operation* op) {
@@ -143,8 +142,7 @@ bool TensorPlan::follow(Trial& trial, std::set<unsigned>& waiting) {
     for (auto [operand, before, now] : llvm::zip(op->getOperands(), given, way->operands)) {
       pd::VarOp var = variableOf(operand);
       if (before == now || !var || !mayStore(var.getSymNameAttr())) continue;
-      if (!stateIn(trial, operand).isSplit())
-        assign(trial, var.getSymNameAttr(), now.dim, waiting);
+      if (!stateIn(trial, operand).isSplit()) assign(trial, var.getSymNameAttr(), now.dim, waiting);
     }
     for (auto [result, state] : llvm::zip(op->getResults(), way->results)) {
       trial.terms += state.isPartial() && productOf(op);
@@ -161,7 +159,8 @@ bool TensorPlan::follow(Trial& trial, std::set<unsigned>& waiting) {
 }
 
 // A product whose columns are cut gives parts of its result. That pays where they flow, part by
-// part, into a product whose rows are cut alike, so that one sum of its results is all that is sent.
+// part, into a product whose rows are cut alike, so that one sum of its results is all that is
+// sent.
 TensorPlan::Answer TensorPlan::tryProduct(pd::OpView product, unsigned parameter, int dim) {
   Trial trial;
   std::set<unsigned> waiting;
@@ -189,9 +188,8 @@ mlir::LogicalResult TensorPlan::chooseProducts() {
         kept_["is set or read in a way that a part has not"].push_back(name);
         continue;
       }
-      if (llvm::any_of(op->getOperands(), [&](mlir::Value operand) {
-            return states_.lookup(operand).isSplit();
-          }))
+      if (llvm::any_of(op->getOperands(),
+                       [&](mlir::Value operand) { return states_.lookup(operand).isSplit(); }))
         continue;
       const unsigned at = llvm::find(op->getOperands(), parameter) - op->operand_begin();
       std::string why = "does not flow part by part into a product";
@@ -219,7 +217,8 @@ mlir::LogicalResult TensorPlan::chooseProducts() {
                  << what.extent;
         why = "has an extent that " + std::to_string(size()) + " ranks do not divide on the way";
       }
-      if (!split && !column) why = "has no columns that " + std::to_string(size()) + " ranks divide";
+      if (!split && !column)
+        why = "has no columns that " + std::to_string(size()) + " ranks divide";
       if (!split) kept_[why].push_back(name);
     }
   }

@@ -34,7 +34,8 @@ class TensorPlan {
   // Reshapes whose shape was written otherwise, and what it was.
   const llvm::MapVector<mlir::Operation*, mlir::Attribute>& opened() const { return opened_; }
   // Products with a parameter that stays whole, by reason.
-  using Kept = llvm::MapVector<std::string, std::vector<std::string>, std::map<std::string, unsigned>>;
+  using Kept =
+      llvm::MapVector<std::string, std::vector<std::string>, std::map<std::string, unsigned>>;
   const Kept& kept() const { return kept_; }
 
  private:

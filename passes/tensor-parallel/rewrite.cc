@@ -71,8 +71,8 @@ mlir::Value TensorRewriter::cut(mlir::OpBuilder& builder, mlir::Location loc, ml
 // A whole value as a term of a sum over n ranks: 1/n of it on each.
 mlir::Value TensorRewriter::share(mlir::OpBuilder& builder, mlir::Operation* before,
                                   mlir::Value whole) {
-  const std::string name = declarations_.freshName(
-      before->getBlock(), (pd::nameOf(whole) + "@TERM").str());
+  const std::string name =
+      declarations_.freshName(before->getBlock(), (pd::nameOf(whole) + "@TERM").str());
   return scale(builder, before->getLoc(), whole, 1.0 / static_cast<double>(plan_.size()), name,
                pd::OpView(before).role(), declarations_);
 }
@@ -181,12 +181,11 @@ void TensorRewriter::declareVariables() {
     dims[var] = dim;
     variables.push_back(var);
   }
-  keepPartsInStartup(job_.startup, variables,
-                     [&](mlir::OpBuilder& builder, mlir::Location loc, pd::VarOp var,
-                         mlir::Value whole) {
-                       return cut(builder, loc, whole, partType(var.getType(), dims[var]),
-                                  dims[var]);
-                     });
+  keepPartsInStartup(
+      job_.startup, variables,
+      [&](mlir::OpBuilder& builder, mlir::Location loc, pd::VarOp var, mlir::Value whole) {
+        return cut(builder, loc, whole, partType(var.getType(), dims[var]), dims[var]);
+      });
   for (pd::VarOp var : variables) {
     const auto state =
         dist::AxisRelAttr::split(llvm::cast<mlir::StringAttr>(axes_[0]), dims[var], {});

@@ -5,9 +5,9 @@
 
 namespace dtranspile::passes {
 
-// One pass over the plan; nothing is decided here. Types of parts come first; then every op gets its
-// operands as it takes them: cut, put together, summed. What several ops take alike is made once,
-// in front of the first of them; what one op takes is sent in one operation per kind.
+// One pass over the plan; nothing is decided here. Types of parts come first; then every op gets
+// its operands as it takes them: cut, put together, summed. What several ops take alike is made
+// once, in front of the first of them; what one op takes is sent in one operation per kind.
 class TensorRewriter {
  public:
   TensorRewriter(JobOnAxes& job, const TensorPlan& plan, dist::CommOp comm);

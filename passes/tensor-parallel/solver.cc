@@ -105,13 +105,15 @@ std::optional<Way> Solver::cutBeside(mlir::Operation* op, llvm::SmallVector<Stat
 std::optional<Way> Solver::withTerms(mlir::Operation* op, llvm::ArrayRef<State> given) {
   const auto terms = llvm::count_if(given, isTerm);
   if (terms == 0 || anyOf(given, &State::isSplit)) return std::nullopt;
-  const auto used = llvm::count_if(op->getResults(), [](mlir::Value one) { return !one.use_empty(); });
+  const auto used =
+      llvm::count_if(op->getResults(), [](mlir::Value one) { return !one.use_empty(); });
   llvm::SmallVector<State, 8> operands(given);
   if (used != 1) return std::nullopt;
   if (terms < static_cast<int64_t>(given.size())) {
     mlir::RankedTensorType type = tensorOf(op->getResult(0));
-    const bool alike = type && type.getElementType().isF32() &&
-                       llvm::all_of(op->getOperandTypes(), [&](mlir::Type one) { return one == type; });
+    const bool alike =
+        type && type.getElementType().isF32() &&
+        llvm::all_of(op->getOperandTypes(), [&](mlir::Type one) { return one == type; });
     const bool backward = (pd::OpView(op).role() & pd::kBackward) != 0;
     if (terms < 2 || pd::OpView(op).type() != "sum" || !backward || !alike) return std::nullopt;
     for (State& state : operands) state = State::partial(dist::Reduce::Sum);

@@ -44,8 +44,7 @@ void summedBehind(JobView& view, Edits& edits) {
                     Readers readers(sum);
                     mlir::OpBuilder builder(user->getContext());
                     builder.setInsertionPointAfter(user);
-                    readers.read(
-                        reduced(builder, sum, dist::lookupComm(op, op.getCommAttr())));
+                    readers.read(reduced(builder, sum, dist::lookupComm(op, op.getCommAttr())));
                   });
       }
 }

@@ -248,14 +248,14 @@ void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* 
   // the reference's op shows. Rules ask for relations by operand.
   const bool whole = !op->hasAttr(dist::kStreamsAttr) && hasUnitParts(op, reference) &&
                      haveEqualAttributes(op, reference);
-  RuleContext context(
-      whole ? reference : op, rule, scene.axes(), [&](mlir::Value value) -> const Relation& {
-        if (!whole) return scene.of(value);
-        const auto at = llvm::find(reference->getOperands(), value);
-        return at == reference->operand_end()
-                   ? scene.of({})
-                   : scene.of(op->getOperand(at - reference->operand_begin()));
-      });
+  RuleContext context(whole ? reference : op, rule, scene.axes(),
+                      [&](mlir::Value value) -> const Relation& {
+                        if (!whole) return scene.of(value);
+                        const auto at = llvm::find(reference->getOperands(), value);
+                        return at == reference->operand_end()
+                                   ? scene.of({})
+                                   : scene.of(op->getOperand(at - reference->operand_begin()));
+                      });
   context.apply();
   for (const Violation& violation : context.violations())
     scene.report(op, Message::Level::Refuted, violation.rule, violation.text, violation.remedy);

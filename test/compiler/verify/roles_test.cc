@@ -384,8 +384,8 @@ std::string withPeak(const std::string& begin, const std::string& fold, const st
       "reduce_all = true}";
   insert({"module @source"}, "pd.var @fc_0.w_0", "pd.var @peak : tensor<1xf32>\n");
   insert({"module @source", "pd.set @fc_0.w_0, %fc_0.w_0.2"}, "\n",
-         " : tensor<10x1xf32>\n%peak = pd.reduce_max X(%fc_0.w_0.grad)" + attributes +
-             " : (tensor<10x1xf32>) -> tensor<1xf32>\npd.set @peak, %peak : tensor<1xf32> //");
+         "\n%peak = pd.reduce_max X(%fc_0.w_0.grad)" + attributes +
+             " : (tensor<10x1xf32>) -> tensor<1xf32>\npd.set @peak, %peak : tensor<1xf32>");
   insert({"dist.role @server"}, "pd.var @fc_0.w_0",
          "pd.var @peak : tensor<1xf32> {dist.rel = #dist.rel<\"peak\">}\n");
   insert({"dist.role @server", "dist.handle round"}, "%rate",

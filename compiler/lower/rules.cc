@@ -17,8 +17,8 @@ constexpr RuleTable (*kFamilies[])() = {
     activationRules,    ampRules,           controlFlowRules, convolutionRules, creationRules,
     detectionRules,     elementwiseRules,   embeddingRules,   hostRules,        indexingRules,
     interpolationRules, linearAlgebraRules, logicalRules,     lossRules,        metricRules,
-    normalizationRules, optimizerRules,     randomRules,      recurrentRules,   reductionRules,
-    sequenceRules,      shapeRules,         tensorArrayRules,
+    normalizationRules, normRules,          optimizerRules,   randomRules,      recurrentRules,
+    reductionRules,     sequenceRules,      shapeRules,       tensorArrayRules,
 };
 
 const llvm::StringMap<const LoweringRule*>& index() {

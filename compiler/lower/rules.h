@@ -107,6 +107,7 @@ RuleTable logicalRules();
 RuleTable lossRules();
 RuleTable metricRules();
 RuleTable normalizationRules();
+RuleTable normRules();
 RuleTable optimizerRules();
 RuleTable randomRules();
 RuleTable recurrentRules();

@@ -62,6 +62,13 @@ llvm::LogicalResult inferProductSecondGradient(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferQuotientSecondGradient(InferContext& c) {
+  for (auto [output, input] : {std::pair{"DDOut", "Out"}, {"DOut", "Out"}, {"Y@GRAD", "Y"}}) {
+    if (const TensorInfo* info = c.in(input)) c.out(output, *info);
+  }
+  return llvm::success();
+}
+
 llvm::LogicalResult inferFusedActivation(InferContext& c) {
   if (failed(inferElementwise(c))) return llvm::failure();
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");

@@ -16,8 +16,8 @@ using llvm::StringRef;
 constexpr RuleTable (*kFamilies[])() = {
     activationRules,    ampRules,           controlFlowRules, convolutionRules, creationRules,
     detectionRules,     elementwiseRules,   embeddingRules,   hostRules,        indexingRules,
-    interpolationRules, linearAlgebraRules, logicalRules,     lossRules,        metricRules,
-    normalizationRules, normRules,          optimizerRules,   randomRules,      recurrentRules,
+    interpolationRules, linearAlgebraRules, normRules,        logicalRules,     lossRules,
+    metricRules,        normalizationRules, optimizerRules,   randomRules,      recurrentRules,
     reductionRules,     sequenceRules,      shapeRules,       tensorArrayRules,
 };
 

@@ -1,5 +1,16 @@
-// Lowering rules: family `linear_algebra`; norms stand in norms.cc. Products of fixed extents that
-// one call can do are dt_gemm, the others dt_matmul.
+// Lowering rules: family `linear_algebra`, but for its norms (norms.cc). Products of fixed extents
+// that one call can do are dt_gemm, the others dt_matmul.
+//
+// Gradients of a product, in terms of products again. With C = op(A) · op(B) and G the gradient of
+// C (all as matrices, T the transpose):
+//
+//   C = A  · B     dA = G  · Bᵀ    dB = Aᵀ · G
+//   C = Aᵀ · B     dA = B  · Gᵀ    dB = A  · G
+//   C = A  · Bᵀ    dA = G  · B     dB = Gᵀ · A
+//   C = Aᵀ · Bᵀ    dA = Bᵀ · Gᵀ    dB = Gᵀ · Aᵀ
+//
+// Written with `flipped`, which toggles a factor's transposition, the two rows of each factor are
+// one expression: dA = G · flipped(op(B)), and the transpose of that where A itself is transposed.
 #include "compiler/lower/rules.h"
 
 namespace dtranspile::lower {
@@ -376,12 +387,6 @@ const LoweringRule kRules[] = {
     callRule("solve_grad", "dt_solve_grad(upper=-, transpose=-, unitriangular=-)"),
     callRule("triangular_solve", "dt_solve"),
     callRule("triangular_solve_grad", "dt_solve_grad"),
-    {"cos_sim", Inner::NotFirst,
-     "XNorm[r] = sqrt(max(sum(X * X), 1e-8))\nYNorm[r] = sqrt(max(sum(Y * Y), 1e-8))\n"
-     "Out[r] = sum(X * Y) / (sqrt(max(sum(X * X), 1e-8)) * sqrt(max(sum(Y * Y), 1e-8)))"},
-    {"cos_sim_grad", Inner::NotFirst,
-     "n = XNorm[r]; m = YNorm; g = Out@GRAD[r]; c = Out[r]; X@GRAD = g * (Y / (n * m) - c * X / (n "
-     "* n)); Y@GRAD = g * (X / (n * m) - c * Y / (m * m))"},
 };
 
 }  // namespace

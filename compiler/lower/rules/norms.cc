@@ -1,5 +1,5 @@
-// Lowering rules: family `linear_algebra`, second part: norms and distances. Gradients with the
-// framework's guards against division by zero (phi p_norm_grad, frobenius_norm_grad).
+// Lowering rules: norms and distances of family `linear_algebra`. Gradients have the framework's
+// guards against division by zero (phi p_norm_grad, frobenius_norm_grad).
 #include <cmath>
 
 #include "compiler/lower/rules.h"
@@ -10,7 +10,10 @@ namespace {
 using llvm::LogicalResult;
 
 // Norms by their order; `d` is the argument of the norm. Formulas of a row each: value, then
-// gradient.
+// gradient. With n = (Σ |dᵢ|^p)^(1/p), ∂n/∂dᵢ = sign(dᵢ) |dᵢ|^(p-1) n^(1-p): for p = 2 that is
+// dᵢ / n, for p = 1 the sign alone. Of the maximum (p = ∞) and the minimum (p = -∞) every element
+// that attains it gets the whole gradient, and the number of elements that are not zero (p = 0) has
+// none. `guard` keeps n from being zero in the denominator.
 struct NormRow {
   const char *value, *gradient;
 };
@@ -33,6 +36,8 @@ OpLowering::Bindings normBindings(double order, double guard, InnerDims inner) {
           .inner = std::move(inner)};
 }
 
+// p_norm and its gradient: over `axis`, counted from the end where it is negative, or over all
+// elements (`asvector`). An axis outside the tensor reduces nothing.
 LogicalResult lowerPNorm(OpLowering& op) {
   const double order = op.op().getFloat("porder");
   const bool all = op.op().getBool("asvector");
@@ -96,6 +101,12 @@ const LoweringRule kRules[] = {
     {"squared_l2_distance", Inner::NotFirst, "d = X - Y; sub_result = d; Out[r] = sum(d * d)"},
     {"squared_l2_distance_grad", Inner::NotFirst,
      "g = 2 * Out@GRAD[r] * sub_result; X@GRAD = g; Y@GRAD = -g"},
+    {"cos_sim", Inner::NotFirst,
+     "XNorm[r] = sqrt(max(sum(X * X), 1e-8))\nYNorm[r] = sqrt(max(sum(Y * Y), 1e-8))\n"
+     "Out[r] = sum(X * Y) / (sqrt(max(sum(X * X), 1e-8)) * sqrt(max(sum(Y * Y), 1e-8)))"},
+    {"cos_sim_grad", Inner::NotFirst,
+     "n = XNorm[r]; m = YNorm; g = Out@GRAD[r]; c = Out[r]; X@GRAD = g * (Y / (n * m) - c * X / (n "
+     "* n)); Y@GRAD = g * (X / (n * m) - c * Y / (m * m))"},
 };
 
 }  // namespace

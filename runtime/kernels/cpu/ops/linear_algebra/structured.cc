@@ -28,6 +28,7 @@ bool CrossAxis(OpCall& call, const DtBuffer& x, const DtBuffer& y, int64_t& axis
   return true;
 }
 
+// a × b for all vectors along `axis`, whose elements stand `inner` apart.
 template <typename T>
 void CrossProduct(const DtBuffer& like, int64_t axis, const T* a, const T* b, T* out) {
   const auto at = static_cast<int32_t>(axis);
@@ -84,6 +85,7 @@ struct KronDims {
   std::vector<int64_t> x, y, out;
 };
 
+// Extents multiply dim by dim.
 KronDims KronDimsOf(const DtBuffer& x, const DtBuffer& y) {
   const int32_t rank = std::max(x.rank, y.rank);
   KronDims d;
@@ -97,6 +99,8 @@ KronDims KronDimsOf(const DtBuffer& x, const DtBuffer& y) {
 }
 
 // body(place in out, in x, in y) for every element of the product, in order.
+// Along every dim element p of the product is x[p / |y|] · y[p % |y|]; the places are rebuilt from
+// the element's number, so that any range can be walked by itself.
 template <typename Body>
 void ForEachKron(const KronDims& d, int64_t lo, int64_t n, Body&& body) {
   for (int64_t i = lo; i < lo + n; ++i) {
@@ -134,6 +138,8 @@ int32_t Kron(OpCall& call) {
 }
 
 // X, Y, Out@GRAD -> X@GRAD, Y@GRAD
+// An element of x has as many terms as y has elements, and the other way round: both sums run on
+// one thread, in the order of the product.
 int32_t KronGrad(OpCall& call) {
   using A = args::dt_kron_grad;
   const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y), &gradient = call.Arg(A::Out_GRAD);
@@ -173,6 +179,9 @@ struct Diagonals {
   }
 };
 
+// Elements (i + down, i + right) of the two axes: consecutive ones stand a row and a column apart,
+// hence one stride. A positive offset moves right, a negative one down; outside of the matrix the
+// diagonal is empty.
 bool DiagonalsOf(OpCall& call, const DtBuffer& x, int64_t offset, int64_t first, int64_t second,
                  Diagonals& d) {
   if (!NormalAxis(call, x, first) || !NormalAxis(call, x, second)) return false;
@@ -217,6 +226,7 @@ bool TakenOf(OpCall& call, const DtBuffer& x, Diagonals& d) {
 }  // namespace
 
 // Input; ... -> Out
+// The sum of each diagonal; the result has the other axes.
 int32_t Trace(OpCall& call) {
   using A = args::dt_trace;
   const DtBuffer& x = call.Arg(A::Input);
@@ -238,6 +248,7 @@ int32_t Trace(OpCall& call) {
 }
 
 // Input, Out@GRAD; ... -> Input@GRAD
+// Every element of a diagonal gets the diagonal's gradient, the others 0.
 int32_t TraceGrad(OpCall& call) {
   using A = args::dt_trace_grad;
   const DtBuffer &x = call.Arg(A::Input), &gradient = call.Arg(A::Out_GRAD);

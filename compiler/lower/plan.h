@@ -109,8 +109,8 @@ struct AtNode {
   std::vector<Node> body, otherwise;
 };
 
-struct CoordNode {  // args: to
-  std::string axis;
+struct CoordNode {   // args: to
+  std::string axis;  // empty: the number of the block, in a BlocksNode
 };
 
 struct SliceNode {  // args: from, to

@@ -27,6 +27,8 @@ exec::Value::Kind kindOf(ValueKind kind) {
   }
 }
 
+// From the compiler's plan to the runtime's, of which only the runtime's has a file format. Buffers
+// that nothing uses any more after fusion are left out, and the others numbered anew.
 class PlanWriter {
  public:
   PlanWriter(const Plan& plan, const std::map<const Kernel*, std::string>& symbols)
@@ -140,6 +142,8 @@ class PlanWriter {
     return numbers;
   }
 
+  // How a kernel with extents that only the run knows gets them: which argument shows which, and
+  // the products of them that the kernel's table wants.
   exec::UnknownExtents unknown(const Node& node, const KernelNode& what) const {
     const Kernel& kernel = *what.kernel;
     const std::map<int, int> numbers = unknownsOf(what);
@@ -167,6 +171,8 @@ class PlanWriter {
     return positions;
   }
 
+  // A kind of node here is the kind of the same name there, by overloads of convert(); a kind that
+  // lacks one does not compile.
   exec::Node node(const Node& from) const {
     if (const auto* request = from.as<RequestNode>()) return requestOf(from, *request);
     exec::Node to;

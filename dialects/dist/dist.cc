@@ -7,6 +7,7 @@
 #include "dialects/dist/changes.h"
 #include "dialects/dist/dist_dialect.cc.inc"
 #include "dialects/dist/dist_enums.cc.inc"
+#include "dialects/dist/settings.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -164,6 +165,17 @@ const Discardable kDiscardable[] = {
     {kStageAttr, "the number of a stage (i64) on a framework op",
      [](mlir::Operation* op, mlir::Attribute value) {
        return pd::OpView::isFrameworkOp(op) && isNumber(value);
+     }},
+    {kDeviceAttr, "\"cpu\" or \"cuda\" on a dist.role",
+     [](mlir::Operation* op, mlir::Attribute value) {
+       auto word = llvm::dyn_cast<mlir::StringAttr>(value);
+       return llvm::isa<RoleOp>(op) && word && llvm::is_contained(kDevices, word.getValue());
+     }},
+    {kThreadsAttr, "a number of threads (i64, 1 to 1024) on a dist.role",
+     [](mlir::Operation* op, mlir::Attribute value) {
+       auto number = llvm::dyn_cast<mlir::IntegerAttr>(value);
+       return llvm::isa<RoleOp>(op) && isNumber(value) && number.getInt() >= 1 &&
+              number.getInt() <= 1024;
      }},
     {kPerMicroAttr, "a unit attribute on a pd.var",
      [](mlir::Operation* op, mlir::Attribute value) {

@@ -13,7 +13,7 @@ namespace dtranspile::passes {
 
 namespace {
 
-constexpr llvm::StringLiteral kStep = "geo_sgd_step";
+constexpr llvm::StringLiteral kStem = "geo_sgd";
 // fill_constant holds what it fills with as a float.
 constexpr int64_t kMostSteps = int64_t{1} << 24;
 
@@ -153,10 +153,11 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
     }
     // The run-time system makes the last step of a run one that exchanges.
     comm_->setAttr(dist::kExchangeCounter,
-                   mlir::StringAttr::get(&getContext(), declarations_.freshName(
-                                                            job.main.getBodyBlock(), kStep.str())));
+                   mlir::StringAttr::get(
+                       &getContext(),
+                       declarations_.freshName(job.main.getBodyBlock(), (kStem + "_step").str())));
     mlir::Operation* branch =
-        addBranchEvery(geo_sgd_need_push_nums, kStep, job.main, job.startup, declarations_);
+        addBranchEvery(geo_sgd_need_push_nums, kStem, job.main, job.startup, declarations_);
     block_ = &branch->getRegion(0).front();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(block_);
     const double share = 1.0 / static_cast<double>(job.ranks);

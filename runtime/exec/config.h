@@ -97,6 +97,7 @@ struct WorkerConfig {
   std::string save_fetches;  // folder; empty: none
   std::string trace;         // file; empty: none
   int control_fd = -1;
+  int flight_fd = -1;  // of a memory file for the flight recorder; -1: nothing is recorded
 };
 
 absl::StatusOr<WorkerConfig> ReadConfig(const std::string& path);

@@ -196,7 +196,7 @@ struct AtNode {
 
 // This rank's coordinate on an axis, or the number of the micro-batch: int64 [1].
 struct CoordNode {
-  std::string axis;
+  std::string axis;  // empty: the number of the block, in a BlocksNode
   int to = 0;
 };
 
@@ -339,6 +339,7 @@ struct Program {
 // What kernels were compiled for.
 struct PlanTarget {
   std::string cpu, features;
+  std::string device = "cpu";  // of the ranks
 };
 
 struct Plan {

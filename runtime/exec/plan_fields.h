@@ -368,6 +368,7 @@ template <typename Visitor>
 void Fields(Visitor& v, PlanTarget& t) {
   v.Text("cpu", t.cpu);
   v.Text("features", t.features);
+  v.May().Text("device", t.device);
 }
 
 template <typename Visitor>

@@ -19,6 +19,7 @@
 #include "runtime/exec/exchange.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/values.h"
+#include "runtime/flight/recorder.h"
 
 namespace dtranspile::exec {
 namespace {
@@ -36,6 +37,9 @@ bool AsksForPulled(const std::vector<Node>& body) {
   });
 }
 
+// The life of a rank: read the plan, meet the others, initialise, run steps or answer requests,
+// write what is to be kept. Everything that other processes need to know goes over the control
+// channel as one line of JSON per event.
 class Worker {
  public:
   Worker(const WorkerConfig& config, const WorkerLinks& links, ControlChannel& control)
@@ -53,6 +57,7 @@ class Worker {
   absl::StatusOr<comm::Communicator*> JoinGroup(const PlanComm& comm);
   absl::StatusOr<ServerLink*> Reach(const PlanComm& comm);
   absl::Status OpenServer();
+  void BeginRecording(const Plan& plan);
   absl::Status Step(int64_t step);
   absl::Status TellStep(int64_t step, int64_t begin_ns);
   absl::Status Watch(int64_t step) const;
@@ -67,6 +72,8 @@ class Worker {
   const WorkerLinks& links_;
   ControlChannel& control_;
   std::optional<Trace> trace_;
+  std::optional<flight::Recorder> flight_;
+  flight::Point requests_;  // a server's wait for them
   std::unique_ptr<Executor> executor_;
   // After the executor, so that they end first: after a failure they may still move bytes of its
   // memory.
@@ -118,6 +125,7 @@ absl::StatusOr<comm::Communicator*> Worker::JoinGroup(const PlanComm& comm) {
   return comms_.back().get();
 }
 
+// One connection per role of servers, which communicators of different names share.
 absl::StatusOr<ServerLink*> Worker::Reach(const PlanComm& comm) {
   std::unique_ptr<ServerLink>& link = servers_[comm.server];
   if (link != nullptr) return link.get();
@@ -165,6 +173,9 @@ absl::Status Worker::Join(const Plan& plan, RankLinks& links) {
   return absl::OkStatus();
 }
 
+// Everything that can fail without a step is done here: groups joined, library opened, files
+// opened, variables set. "ready" carries the digest of the job, by which the launcher sees that all
+// ranks run the same one.
 absl::Status Worker::Load() {
   const int64_t begin = NowNs();
   if (links_.seed) links_.seed(config_);
@@ -179,8 +190,11 @@ absl::Status Worker::Load() {
   options.stand = links_.stand;
   DT_RETURN_IF_ERROR(Join(plan, options));
   if (!config_.trace.empty()) options.trace = &trace_.emplace();
+  BeginRecording(plan);
+  options.flight = flight_ ? &*flight_ : nullptr;
   const std::string digest = plan.digest;
   DT_ASSIGN_OR_RETURN(executor_, Executor::Load(std::move(plan), std::move(options)));
+  if (flight_) DT_RETURN_IF_ERROR(flight_->Publish());
   DT_RETURN_IF_ERROR(CheckPerStep(config_, executor_->plan()));
   DT_ASSIGN_OR_RETURN(feeds_, Feeds::Open(config_, *executor_));
   DT_ASSIGN_OR_RETURN(fetches_, Fetches::Open(config_, *executor_));
@@ -191,6 +205,31 @@ absl::Status Worker::Load() {
                  {"load_ms", static_cast<double>(NowNs() - begin) / kNsPerMs},
                  {"digest", digest}});
   return absl::OkStatus();
+}
+
+// Groups as the rendezvous knows them; requests by the pair of roles.
+void Worker::BeginRecording(const Plan& plan) {
+  if (config_.flight_fd < 0) return;
+  flight::Recording self;
+  self.role = config_.role;
+  self.class_name = plan.class_name;
+  self.digest = plan.digest;
+  self.rank = config_.rank;
+  for (const CommConfig& comm : config_.comms)
+    self.comms.push_back({comm.name, comm.group, comm.rank, comm.size, config_.role});
+  for (const PlanComm& comm : plan.comms)
+    for (const RpcConfig& rpc : config_.servers)
+      if (comm.kind == CommKind::kRpc && rpc.role == comm.server)
+        self.comms.push_back({comm.name, "", rpc.number, rpc.senders, rpc.role});
+  const std::string requests = "requests";
+  if (config_.serves)
+    self.comms.push_back({requests, "", config_.serves->number, config_.serves->servers,
+                          config_.serves->sender_role});
+  flight_.emplace(config_.flight_fd, std::move(self));
+  if (config_.serves)
+    requests_ =
+        flight_->AddPoint("the wait for requests of role '" + config_.serves->sender_role + "'",
+                          requests, flight::Channel::Kind::kClients);
 }
 
 absl::Status Worker::OpenServer() {
@@ -215,8 +254,11 @@ absl::Status Worker::TellStep(int64_t step, int64_t begin_ns) {
   return absl::OkStatus();
 }
 
+// Feeds and per-step values are read before the clock starts: the time that is reported is the
+// program's.
 absl::Status Worker::Step(int64_t step) {
   step_ = step;
+  if (flight_) flight_->BeginStep(step);
   if (links_.begin_step) links_.begin_step(config_.first_step + step);
   DT_RETURN_IF_ERROR(feeds_->Read(config_.skip + step, *executor_));
   DT_RETURN_IF_ERROR(SetPerStep(config_, config_.skip + step, *executor_));
@@ -247,7 +289,9 @@ absl::Status Worker::RunTurn(const Turn& turn) {
 absl::Status Worker::Serve() {
   for (;;) {
     meeting_ = true;
+    flight::Blocking flight(flight_ ? &*flight_ : nullptr, requests_);
     DT_ASSIGN_OR_RETURN(const Turn turn, rounds_->Next());
+    (void)flight.End(absl::OkStatus());
     meeting_ = false;
     const bool ends = turn.kind == Turn::Kind::kEnd;
     const bool round = turn.kind == Turn::Kind::kProgram && turn.when == When::kRound;
@@ -287,6 +331,8 @@ absl::Status Worker::MakeExchange(int64_t step) {
   return last || checkpoints_->Due(RoundsAfter(step)) ? ExchangeNext(*executor_) : absl::OkStatus();
 }
 
+// Results, trace, then one line with what the process used; the launcher counts the rank as done
+// after that.
 absl::Status Worker::Finish() {
   DT_RETURN_IF_ERROR(fetches_->Finish());
   DT_RETURN_IF_ERROR(Save(config_, *executor_));
@@ -333,6 +379,8 @@ absl::Status Worker::Run() {
   return Finish();
 }
 
+// `waiting` says that the rank failed at something that others were to do: the launcher looks for
+// the rank that failed by itself, and blames that one.
 RankEnd Worker::Report(const absl::Status& error) {
   const std::string op = executor_ ? executor_->failed_op() : "";
   const bool waiting = meeting_ || (executor_ && executor_->failed_waiting());

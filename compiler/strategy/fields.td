@@ -520,6 +520,55 @@ def geo_sgd_need_push_nums : Int<100> {
   let passes = ["ps-exchange"];
   let meaning = "with geo_sgd_mode or preset=geo: steps between such pushes";
 }
+// How gradients wait on a trainer; the framework's flags have FLAGS_communicator_ before the names.
+def max_merge_var_num : Int<1> {
+  let versions = "1.x, 2.x";
+  let range = [1, 65536];
+  let relevant = "mode=pserver";
+  let passes = ["ps-split"];
+  let meaning = "asynchronous: so many gradients of a variable become one push";
+}
+def send_queue_size : Int<16> {
+  let versions = "1.x, 2.x";
+  let range = [1, 65536];
+  let relevant = "mode=pserver";
+  let passes = ["ps-split", "ps-exchange"];
+  let meaning = "gradients of a variable that wait to be sent; a trainer with more waits itself";
+}
+def send_wait_times : Int<1> {
+  let versions = "1.x, 2.x";
+  let range = [0, 65536];
+  let relevant = "mode=pserver";
+  let passes = ["ps-split"];
+  let meaning = "with max_merge_var_num: so often 10 ms without a new gradient, and those that are "
+                "there are sent";
+}
+def thread_pool_size : Int<1> {
+  let versions = "1.x, 2.x";
+  let range = [1, 64];
+  let relevant = "mode=pserver";
+  let passes = ["ps-split", "ps-exchange"];
+  let meaning = "threads of a trainer that merge and send what waits";
+}
+def min_send_grad_num_before_recv : Int<1> {
+  let versions = "1.x, 2.x";
+  let range = [1, 16777216];
+  let relevant = "mode=pserver";
+  let passes = ["ps-split"];
+  let meaning = "asynchronous: parameters are pulled after so many gradients, of all variables";
+}
+def independent_recv_thread : Bool<false> {
+  let versions = "1.x, 2.x";
+  let relevant = "mode=pserver";
+  let passes = ["ps-split"];
+  let meaning = "asynchronous: a thread pulls, and steps take what it has pulled last";
+}
+def is_sgd_optimizer : Bool<true> {
+  let versions = "1.x";
+  let relevant = "mode=pserver";
+  let passes = ["ps-split"];
+  let meaning = "with max_merge_var_num: merged gradients are added up, else averaged";
+}
 def wait_port : Bool<true> {
   let versions = "1.x";
   let relevant = "mode=pserver";

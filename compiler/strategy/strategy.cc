@@ -21,6 +21,8 @@ struct Rule {
 
 bool isServed(const Strategy& s) { return s.mode == "pserver"; }
 bool isSynchronous(const Strategy& s) { return serveMode(s) == "sync"; }
+// Trainers that go on while their gradients wait.
+bool goesOn(const Strategy& s) { return serveMode(s) == "async"; }
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> rows = {
@@ -188,6 +190,50 @@ const std::vector<Rule>& rules() {
        "enable_dc_asgd and geo_sgd_mode: trainers of geo-SGD push no gradients that could come "
        "late; "
        "turn one of them off"},
+      {{"max_merge_var_num", "min_send_grad_num_before_recv", "independent_recv_thread", "preset",
+        "sync_mode"},
+       [](const Strategy& s) {
+         return isServed(s) && !goesOn(s) &&
+                (s.max_merge_var_num > 1 || s.min_send_grad_num_before_recv > 1 ||
+                 s.independent_recv_thread);
+       },
+       "max_merge_var_num, min_send_grad_num_before_recv and independent_recv_thread: only "
+       "asynchronous trainers go on while their gradients wait; leave them out, or ask for preset "
+       "async"},
+      {{"send_queue_size", "thread_pool_size", "sync_mode"},
+       [](const Strategy& s) {
+         return isServed(s) && isSynchronous(s) &&
+                (s.send_queue_size != 16 || s.thread_pool_size > 1);
+       },
+       "send_queue_size and thread_pool_size: gradients wait for the round of all trainers, in no "
+       "queue; leave them out, or turn sync_mode off"},
+      {{"max_merge_var_num", "send_queue_size"},
+       [](const Strategy& s) { return isServed(s) && s.max_merge_var_num > s.send_queue_size; },
+       "max_merge_var_num and send_queue_size: a queue never holds as many gradients as are to be "
+       "merged; make send_queue_size as large"},
+      {{"max_merge_var_num", "min_send_grad_num_before_recv"},
+       [](const Strategy& s) {
+         return isServed(s) && goesOn(s) && !s.independent_recv_thread &&
+                s.max_merge_var_num > s.min_send_grad_num_before_recv;
+       },
+       "max_merge_var_num and min_send_grad_num_before_recv: a trainer that pulls waits for its "
+       "gradients, so that fewer than max_merge_var_num are ever there; make "
+       "min_send_grad_num_before_recv larger, or turn independent_recv_thread on"},
+      {{"send_wait_times", "is_sgd_optimizer", "max_merge_var_num"},
+       [](const Strategy& s) {
+         return isServed(s) && s.max_merge_var_num == 1 &&
+                (s.send_wait_times != 1 || !s.is_sgd_optimizer);
+       },
+       "send_wait_times and is_sgd_optimizer say how gradients are merged, and with "
+       "max_merge_var_num=1 none are; leave them out"},
+      {{"enable_dc_asgd", "max_merge_var_num", "independent_recv_thread"},
+       [](const Strategy& s) {
+         return isServed(s) && s.enable_dc_asgd &&
+                (s.max_merge_var_num > 1 || s.independent_recv_thread);
+       },
+       "enable_dc_asgd and max_merge_var_num, independent_recv_thread: a gradient is corrected by "
+       "what its trainer has pulled last, which is not what merged gradients, or the program, have "
+       "seen; turn enable_dc_asgd off"},
   };
   return rows;
 }

@@ -115,9 +115,10 @@ class Masters {
     const std::string master = masterOf(var);
     if (mlir::SymbolTable::lookupNearestSymbolFrom(main_, builder_.getStringAttr(master)))
       return refuse("has a copy already of");
+    // A parameter too: a run that is given initial values is to have it among them.
     builder_.setInsertionPointAfter(var);
     pd::VarOp::create(builder_, var.getLoc(), builder_.getStringAttr(master),
-                      mlir::TypeAttr::get(wide), mlir::UnitAttr());
+                      mlir::TypeAttr::get(wide), builder_.getUnitAttr());
     var.setTypeAttr(mlir::TypeAttr::get(withElement(wide, half_)));
     for (pd::ProgramOp program : {main_, startup_}) {
       declarations_.declare(program.getBodyBlock(), master, wide);

@@ -88,7 +88,9 @@ class BoundPush : public BoundRequest {
         request_(RequestOf(node, push.table, push.layout)),
         merge_(push.merge),
         changed_(push.changed != 0),
-        from_(from) {}
+        from_(from) {
+    request_.at_once = push.at_once != 0;
+  }
 
   absl::Status Ask() override {
     if (changed_) return link().PushChanged(request_, merge_, from_.view());
@@ -97,7 +99,7 @@ class BoundPush : public BoundRequest {
   }
 
  private:
-  const TableRequest request_;
+  TableRequest request_;
   const Merge merge_;
   const bool changed_;
   const End from_;

@@ -63,7 +63,7 @@ struct CheckpointConfig {
   std::string folder;  // shared by all who write
   int64_t every = 1;   // rounds, or steps
   int keep = 2;        // how many stay
-  std::string member;  // this rank among `members`, the ranks that write something
+  std::string member;  // this rank among `members`, the ranks that write something; empty: none
   std::vector<std::string> members;
   std::vector<std::string> names;       // of variables that it writes whole
   std::vector<std::string> part_names;  // and its part of

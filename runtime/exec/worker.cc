@@ -16,6 +16,7 @@
 #include "runtime/exec/checkpoint.h"
 #include "runtime/exec/config.h"
 #include "runtime/exec/control.h"
+#include "runtime/exec/exchange.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/values.h"
 #include "runtime/flight/recorder.h"
@@ -63,6 +64,8 @@ class Worker {
   absl::Status Serve();
   absl::Status RunTurn(const Turn& turn);
   int64_t RoundsAfter(int64_t step) const;
+  absl::Status Checkpoint(int64_t step);
+  absl::Status MakeExchange(int64_t step);
   absl::Status Finish();
 
   const WorkerConfig& config_;
@@ -137,6 +140,7 @@ absl::StatusOr<ServerLink*> Worker::Reach(const PlanComm& comm) {
   meeting_ = true;
   DT_ASSIGN_OR_RETURN(link, links_.connect(config_, *found));
   meeting_ = false;
+  DT_RETURN_IF_ERROR(link->Configure(comm.sending.value_or(Sending())));
   return link.get();
 }
 
@@ -267,6 +271,7 @@ absl::Status Worker::Step(int64_t step) {
 
 // What arrives becomes the program's arguments, in their order.
 absl::Status Worker::RunTurn(const Turn& turn) {
+  if (turn.kind == Turn::Kind::kCheckpoint) return checkpoints_->After(turn.round, *executor_);
   if (turn.when == When::kRound) return Step(turn.round);
   const Program* program = executor_->plan().find(turn.when, turn.table);
   if (program == nullptr)
@@ -289,21 +294,41 @@ absl::Status Worker::Serve() {
     (void)flight.End(absl::OkStatus());
     meeting_ = false;
     const bool ends = turn.kind == Turn::Kind::kEnd;
-    if ((ends || turn.when == When::kRound) && unwatched_ >= 0)
+    const bool round = turn.kind == Turn::Kind::kProgram && turn.when == When::kRound;
+    if ((ends || round) && unwatched_ >= 0)
       DT_RETURN_IF_ERROR(Watch(std::exchange(unwatched_, -1)));
     if (ends) return absl::OkStatus();
     const absl::Status status = RunTurn(turn);
     rounds_->Finish(status);
     DT_RETURN_IF_ERROR(status);
     // While trainers pull and compute: variables change in the next round only, which Next begins.
-    if (turn.when == When::kRound)
-      DT_RETURN_IF_ERROR(checkpoints_->After(turn.round + 1, *executor_));
+    if (round) DT_RETURN_IF_ERROR(checkpoints_->After(turn.round + 1, *executor_));
   }
 }
 
-// Ranks that ask servers count by rounds, as those do.
+// Ranks that ask servers count by rounds, as those do; without rounds by their own steps.
 int64_t Worker::RoundsAfter(int64_t step) const {
-  return servers_.empty() ? step + 1 : servers_.begin()->second->rounds();
+  const int64_t rounds = servers_.empty() ? -1 : servers_.begin()->second->rounds();
+  return rounds < 0 ? step + 1 : rounds;
+}
+
+// Servers without rounds write when the first of those who ask them says so; with rounds they know.
+absl::Status Worker::Checkpoint(int64_t step) {
+  const int64_t rounds = RoundsAfter(step);
+  if (checkpoints_->Due(rounds))
+    for (const RpcConfig& rpc : config_.servers) {
+      const auto link = servers_.find(rpc.role);
+      if (rpc.number == 0 && link != servers_.end() && link->second->rounds() < 0)
+        DT_RETURN_IF_ERROR(link->second->Checkpoint(rounds));
+    }
+  return checkpoints_->After(rounds, *executor_);
+}
+
+// geo-SGD: what this rank has learned since its last exchange is on the servers when a checkpoint
+// is written, and when the run ends: the step before is made one that exchanges.
+absl::Status Worker::MakeExchange(int64_t step) {
+  const bool last = step + 1 >= config_.steps;
+  return last || checkpoints_->Due(RoundsAfter(step)) ? ExchangeNext(*executor_) : absl::OkStatus();
 }
 
 // Results, trace, then one line with what the process used; the launcher counts the rank as done
@@ -342,8 +367,9 @@ absl::Status Worker::Run() {
     DT_RETURN_IF_ERROR(Serve());
   } else {
     for (int64_t step = 0; step < config_.steps; ++step) {
+      DT_RETURN_IF_ERROR(MakeExchange(step));
       DT_RETURN_IF_ERROR(Step(step));
-      DT_RETURN_IF_ERROR(checkpoints_->After(RoundsAfter(step), *executor_));
+      DT_RETURN_IF_ERROR(Checkpoint(step));
     }
     meeting_ = true;
     for (const auto& [role, link] : servers_) DT_RETURN_IF_ERROR(link->Leave());

@@ -55,6 +55,19 @@ std::map<std::string, size_t> RolesOf(const std::vector<Rank>& ranks) {
   return chosen;
 }
 
+// Whether a variable is what a trainer knows of one that servers have (geo-SGD): a run that begins
+// with their value begins with this one equal to it.
+bool FollowsServers(const Persistable& variable, const std::vector<Rank>& ranks) {
+  return !variable.begins_as.empty() &&
+         std::any_of(ranks.begin(), ranks.end(), [&](const Rank& rank) {
+           const auto& all = rank.plan->persistables;
+           return rank.plan->serves() &&
+                  std::any_of(all.begin(), all.end(), [&](const Persistable& one) {
+                    return one.name == variable.begins_as;
+                  });
+         });
+}
+
 // What a rank writes.
 struct Share {
   std::vector<std::string> whole, parts;
@@ -221,13 +234,6 @@ Elsewhere FindElsewhere(const JobSpec& spec, const std::vector<Rank>& ranks) {
 // ones.
 absl::Status ShareCheckpoints(const JobSpec& spec, std::vector<Rank>& ranks) {
   if (!spec.checkpoints) return absl::OkStatus();
-  // Without rounds there is no moment at which all servers have done the same.
-  for (const Rank& rank : ranks)
-    if (rank.plan->serves() && rank.plan->repeated() == nullptr)
-      return absl::UnimplementedError(
-          absl::StrCat("role '", rank.role,
-                       "' applies every push by itself, and checkpoints are taken between rounds: "
-                       "leave --checkpoint-dir out, or make the job with sync_mode"));
   std::vector<Rank> all = ranks;
   Elsewhere elsewhere;
   if (spec.part) {
@@ -238,7 +244,8 @@ absl::Status ShareCheckpoints(const JobSpec& spec, std::vector<Rank>& ranks) {
   Sharing sharing(all.size());
   for (size_t i = 0; i < all.size(); ++i)
     for (const Persistable* p : exec::VariablesOf(*all[i].plan, all[i].config.coordinates))
-      if (roles.at(p->name) == all[i].role_index && elsewhere.served.count(p->name) == 0)
+      if (roles.at(p->name) == all[i].role_index && elsewhere.served.count(p->name) == 0 &&
+          elsewhere.served.count(p->begins_as) == 0 && !FollowsServers(*p, all))
         DT_RETURN_IF_ERROR(sharing.Add(i, all[i], *p));
   DT_RETURN_IF_ERROR(sharing.Finish().status());
   exec::CheckpointConfig c{spec.checkpoints->folder,
@@ -263,6 +270,12 @@ absl::Status ShareCheckpoints(const JobSpec& spec, std::vector<Rank>& ranks) {
       rank.config.checkpoint->names = sharing.of(i).whole;
       rank.config.checkpoint->part_names = sharing.of(i).parts;
     }
+  // Who asks servers may have to tell them that it is time (Worker::Checkpoint).
+  for (Rank& rank : ranks)
+    if (!rank.config.checkpoint && !rank.plan->serves() &&
+        std::any_of(rank.plan->comms.begin(), rank.plan->comms.end(),
+                    [](const exec::PlanComm& comm) { return comm.kind == exec::CommKind::kRpc; }))
+      rank.config.checkpoint = c;
   return absl::OkStatus();
 }
 
@@ -277,7 +290,7 @@ absl::StatusOr<std::vector<CutVariable>> ShareSaving(const std::string& folder,
   Sharing sharing(ranks.size(), static_cast<int64_t>(ranks.size()) == count);
   for (size_t i = 0; i < ranks.size(); ++i)
     for (const Persistable* p : exec::VariablesOf(*ranks[i].plan, ranks[i].config.coordinates))
-      if (roles.at(p->name) == ranks[i].role_index)
+      if (roles.at(p->name) == ranks[i].role_index && !FollowsServers(*p, ranks))
         DT_RETURN_IF_ERROR(sharing.Add(i, ranks[i], *p));
   for (size_t i = 0; i < ranks.size(); ++i) {
     if (!sharing.of(i).whole.empty()) ranks[i].config.save = folder;

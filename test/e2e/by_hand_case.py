@@ -3,6 +3,7 @@ a time, on one rank where nothing is rounded in between, and between two steps i
 
     by_hand_case.py TOOL_FOLDER CORPUS CASE RANKS STEPS [TRANSPILE FLAG...]
 
+Jobs are exported too, which refuses what the framework has no operator for.
 A step that changes no parameter (it overflows, or its gradients are merged with those to come) is no update, and nothing is done by hand behind it.
 Losses of every step, parameters, masks and slow weights after the last one are compared, on each number of RANKS (a comma-separated list). With --asp,
 start-up is also run without initial values and without a rate: the masks are those of the weights that start-up makes without it.
@@ -237,6 +238,7 @@ def main(tools, corpus, name, ranks, steps, *flags):
             what = "%s on %d ranks" % (name, count)
             job = case.transpile("job%d" % count, count, case.flags)
             check_verified(case.tool, job)
+            call(case.tool, "export", job, "-o", job + ".programs")
             saved, feeds = os.path.join(work, "job%d.saved" % count), os.path.join(case.folder, "feeds")
             rates = case.description.get("lr_per_step")
             found = case.run(job, saved, given, feeds, int(steps), rates[: int(steps)] if rates else None)

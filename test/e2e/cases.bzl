@@ -175,6 +175,8 @@ PSERVER_ASYNC = {
     "fluid18/adamax_mlp": [],
     "fluid18/bert_tiny": ["refused='a sum over gradients or parameters'"],
     "fluid18/cosine_adam_mlp": [],
+    # Tables of which rows are looked up.
+    "fluid18/ctr_wide_deep": [],
     "fluid18/ema_mlp": [],
     "fluid18/fit_a_line": [],
     "fluid18/ftrl_lr": [],

@@ -24,6 +24,14 @@ std::vector<Kind> recomputeKinds();
 std::vector<Kind> shardingKinds();
 std::vector<Kind> ampKinds();
 
+// The ops of a kind in the program of the view, in its order.
+template <typename Op>
+std::vector<Op> opsIn(JobView& view) {
+  std::vector<Op> found;
+  view.program->walk([&](Op op) { found.push_back(op); });
+  return found;
+}
+
 // The readers of a value as they are now: what is built from the value later is none of them.
 class Readers {
  public:

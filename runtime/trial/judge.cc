@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kMostDifferences = 1000;
 
+// Of step -1, the values after initialisation, there are variables only.
 const Tensor* Find(const Course& course, int64_t step, const std::string& name, bool fetch) {
   const auto at = static_cast<size_t>(step + 1);
   if (at >= course.size()) return nullptr;
@@ -49,6 +50,8 @@ Judge::Judge(const Config& config, const std::vector<Course>& courses)
   for (const Variable& one : config.variables) variables_[{one.role, one.name}] = &one;
 }
 
+// There may be several courses of the reference, each with feeds of its own (config.h): a value is
+// right where it agrees with one of them; otherwise the difference from the first one is shown.
 void Judge::Hold(const Difference& what, const TensorView& got, double scale, bool fetch) {
   std::optional<Apart> shown;
   bool known = false;
@@ -66,6 +69,7 @@ void Judge::Hold(const Difference& what, const TensorView& got, double scale, bo
   Note(what, known, shown, "");
 }
 
+// Ranks are threads of one process, and see their values at the same time.
 void Judge::Note(const Difference& what, bool known, const std::optional<Apart>& shown,
                  const char* of) {
   const std::lock_guard lock(mutex_);
@@ -76,6 +80,8 @@ void Judge::Note(const Difference& what, bool known, const std::optional<Apart>&
   found.text = shown->text + of;
 }
 
+// Three kinds of variables: sums over ranks are kept until all are there; whole ones are compared
+// at once; parts with the same part of the reference's value.
 void Judge::SeeVariable(int64_t step, const exec::WorkerConfig& rank,
                         const exec::Executor& executor, const exec::Persistable& p,
                         const Variable& variable, absl::Status& status) {
@@ -126,6 +132,7 @@ const exec::WorkerConfig* Judge::Lasting(const exec::WorkerConfig& rank) const {
   return found == config_.ranks.end() ? nullptr : &*found;
 }
 
+// Called by every rank after every step, before anything of the next one is written.
 absl::Status Judge::See(int64_t step, const exec::WorkerConfig& rank,
                         const exec::Executor& executor) {
   absl::Status status;
@@ -145,6 +152,8 @@ absl::Status Judge::See(int64_t step, const exec::WorkerConfig& rank,
   return absl::OkStatus();
 }
 
+// Combines what the ranks have as a run would, and compares that. Ranks come in any order, so they
+// are sorted first.
 void Judge::CompareFetch(int64_t step, const Fetch& fetch, std::vector<Held>& held) {
   std::sort(held.begin(), held.end(),
             [](const Held& a, const Held& b) { return a.rank->rank < b.rank->rank; });
@@ -191,6 +200,7 @@ void Judge::CompareCombined() {
       if (key.second == fetch.name) CompareFetch(key.first, fetch, held);
 }
 
+// Those of the first step that has any: later ones follow from these.
 std::vector<Difference> Judge::TakeDifferences() {
   int64_t first = std::numeric_limits<int64_t>::max();
   for (const Difference& one : differences_) first = std::min(first, one.step);

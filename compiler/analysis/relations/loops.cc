@@ -1,6 +1,8 @@
 // Loops of the job: over micro-batches, whose number is the size of a time axis, and over the
 // blocks of a server's variable. Both are axes to what stands inside: a loop's results are the sum
-// over its axis, by the rule of all_reduce sum.
+// over its axis, by the rule of all_reduce sum; over blocks also the largest or the smallest.
+#include <limits>
+
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/dist/lookup.h"
@@ -28,6 +30,36 @@ bool accumulates(mlir::Value value, mlir::Value argument) {
   return type == "sum" || type == "elementwise_add";
 }
 
+// How a loop over blocks puts together what it hands on.
+struct Folding {
+  dist::Reduce reduce = dist::Reduce::Sum;
+  bool known = false;
+};
+
+// A sum; else the maximum or minimum of `argument`, which nothing else reads, and a term.
+Folding foldingOf(mlir::Value value, mlir::Value argument) {
+  if (accumulates(value, argument)) return {dist::Reduce::Sum, true};
+  mlir::Operation* op = value.getDefiningOp();
+  if (!op || !pd::OpView::isFrameworkOp(op) || op->hasAttr(dist::kSrcAttr) ||
+      !argument.hasOneUse() || *argument.user_begin() != op)
+    return {};
+  const llvm::StringRef type = pd::OpView(op).type();
+  if (type == "elementwise_max") return {dist::Reduce::Max, true};
+  if (type == "elementwise_min") return {dist::Reduce::Min, true};
+  return {};
+}
+
+// What is below, or above, every number: with it a server without blocks changes nothing.
+bool isLimit(mlir::Value init, dist::Reduce reduce) {
+  mlir::Operation* op = init.getDefiningOp();
+  if (!op || !pd::OpView::isFrameworkOp(op) || op->getNumOperands() != 0) return false;
+  pd::OpView view(op);
+  if (view.type() != "fill_constant" || view.getString("str_value") != "") return false;
+  const double limit = std::numeric_limits<double>::infinity();
+  return view.getFloat("value") == (reduce == dist::Reduce::Max ? -limit : limit);
+}
+
+// What an accumulator begins with.
 Relation zeros(const Axes& axes) {
   Relation relation;
   relation.isZero = true;
@@ -57,6 +89,8 @@ bool isLoss(const Scene& scene, const Relation& relation) {
 }
 
 // Sum over the time axes of the loop.
+// The time axis is an axis like that of a mesh, on which ranks come one after the other: what the
+// loop adds up is reduced over it, and its size becomes part of the scale where values are equal.
 Awaited overMicroBatches(const Scene& scene, const Axes& inside, const llvm::BitVector& loop,
                          Awaited term) {
   for (bool whole : {true, false}) {
@@ -106,24 +140,41 @@ Blocks blocksOf(const Variable& variable, const Axes& axes) {
   return {};
 }
 
-// Sum over the blocks of all servers. Each adds its own ones: a partial sum, in which what is equal
-// for all blocks counts once per block.
-Awaited overBlocks(const Axes& inside, int axis, int64_t servers, Awaited term) {
+// Over the blocks of all servers. Each server folds its own ones: partial, in which what is equal
+// for all blocks counts once per block in a sum, and is itself in a maximum.
+Awaited overBlocks(const Axes& inside, int axis, int64_t servers, dist::Reduce reduce,
+                   Awaited term) {
   Reading& reading = term.relation.whole;
   if (reading.known) {
     State& state = reading.states[axis];
-    const bool partial = state == State::partial(dist::Reduce::Sum);
+    const bool partial = state == State::partial(reduce), sums = reduce == dist::Reduce::Sum;
     if (partial || state.isReplicated()) {
-      if (!partial) reading.scale = reading.scale * Rational(inside.sizes[axis]);
-      state = servers > 1 ? State::partial(dist::Reduce::Sum) : State::replicated();
+      if (!partial && sums) reading.scale = reading.scale * Rational(inside.sizes[axis]);
+      state = servers > 1 ? State::partial(reduce) : State::replicated();
     } else {
-      term.reason = {"sums over blocks a value that is " + state.text(), axis, {}};
+      term.reason = {(sums ? "sums over blocks a value that is "
+                           : "takes the " + dist::stringifyReduce(reduce).str() +
+                                 " over blocks of a value that is ") +
+                         state.text(),
+                     axis,
+                     {}};
       if (state.isSplit()) term.reason.wrong = "reduction";
       reading = {};
     }
   }
   term.relation.parts = reading;
   return term;
+}
+
+// An extremum begins with the limit of all numbers; with another one it may be that.
+Awaited fromLimit(mlir::Value init, dist::Reduce reduce, Awaited total) {
+  if (isLimit(init, reduce)) return total;
+  Relation nothing;
+  nothing.follow(total.relation);
+  return {std::move(nothing),
+          {"begins the " + dist::stringifyReduce(reduce).str() + " over blocks with " +
+               nameText(init) + ", which is not the infinity that leaves it as it is",
+           -1, init}};
 }
 
 }  // namespace
@@ -136,6 +187,7 @@ bool isAccumulator(mlir::Value value) {
   return llvm::isa_and_nonnull<dist::MicroOp, dist::ForeachBlockOp>(loop);
 }
 
+// Inside of the loop the time axis has the number of micro-batches as its size; outside it has 1.
 bool enterMicro(const Scene& scene, dist::MicroOp micro) {
   Scope scope = scene.store.scope();
   dist::MeshOp mesh = dist::meshOf(micro);
@@ -166,6 +218,8 @@ void leaveMicro(const Scene& scene, dist::MicroOp micro) {
                 fromStart(scene, init, overMicroBatches(scene, inside, loop, std::move(term))));
 }
 
+// A loop over blocks is understood where each turn works on one block and only adds to what it
+// hands on.
 bool enterBlocks(const Scene& scene, dist::ForeachBlockOp loop) {
   const Variable* variable = scene.store.variable(loop.getVar());
   const Blocks blocks = variable ? blocksOf(*variable, scene.axes()) : Blocks();
@@ -178,11 +232,11 @@ bool enterBlocks(const Scene& scene, dist::ForeachBlockOp loop) {
   auto yield = llvm::cast<dist::YieldOp>(loop.getBody().front().getTerminator());
   for (auto [value, argument] :
        llvm::zip(yield.getValues(), loop.getBody().getArguments().drop_front()))
-    if (!accumulates(value, argument))
-      why = "hands on from block to block what is no sum over them";
+    if (!foldingOf(value, argument).known)
+      why = "hands on from block to block what is no sum, maximum or minimum over them";
   if (!why.empty()) {
     scene.report(loop, Message::Level::Unknown, "model", why,
-                 "let it accumulate sums over the blocks of a variable, on every server");
+                 "let it accumulate over the blocks of a variable, on every server");
     scene.giveUnknown(loop, why);
     return false;
   }
@@ -200,10 +254,16 @@ void leaveBlocks(const Scene& scene, dist::ForeachBlockOp loop) {
   const int axis = scene.store.scope().blockAxis;
   std::vector<Awaited> terms = yieldedBy(scene, loop.getBody());
   scene.store.leave();
-  for (auto [result, init, term] : llvm::zip(loop.getOutputs(), loop.getInits(), terms))
+  auto yield = llvm::cast<dist::YieldOp>(loop.getBody().front().getTerminator());
+  for (auto [result, init, term] : llvm::zip(loop.getOutputs(), loop.getInits(), terms)) {
+    const unsigned i = llvm::cast<mlir::OpResult>(result).getResultNumber();
+    const dist::Reduce reduce =
+        foldingOf(yield.getValues()[i], loop.getBody().getArgument(i + 1)).reduce;
+    Awaited total = overBlocks(inside, axis, scene.axes().sizes[axis], reduce, std::move(term));
     giveAwaited(scene, result,
-                fromStart(scene, init,
-                          overBlocks(inside, axis, scene.axes().sizes[axis], std::move(term))));
+                reduce == dist::Reduce::Sum ? fromStart(scene, init, std::move(total))
+                                            : fromLimit(init, reduce, std::move(total)));
+  }
 }
 
 namespace {
@@ -216,6 +276,8 @@ State blockState(const Scene& scene, const Variable& variable, int64_t parts) {
 
 }  // namespace
 
+// Inside of a loop over blocks a variable that is cut into them is read one block at a time, others
+// whole.
 Awaited readBlock(const Scene& scene, const Variable& variable) {
   Awaited value = scene.store.held(variable);
   const int axis = scene.store.scope().blockAxis;
@@ -233,6 +295,7 @@ Awaited readBlock(const Scene& scene, const Variable& variable) {
   return value;
 }
 
+// What a server has of a pushed value is what it has of the variable.
 void cutLikeVariable(const Scene& scene, const Variable& variable, Reading& whole) {
   const Blocks blocks = blocksOf(variable, scene.axes());
   if (blocks.axis >= 0) {
@@ -244,6 +307,8 @@ void cutLikeVariable(const Scene& scene, const Variable& variable, Reading& whol
       whole.states[a] = variable.declared.states[a];
 }
 
+// The other way round: all turns together have set all blocks. A variable that is not cut would be
+// set once per block, which depends on how many there are.
 void setBlock(const Scene& scene, Variable& variable, pd::SetOp set) {
   Relation relation = scene.of(set.getValue());
   const int axis = scene.store.scope().blockAxis;

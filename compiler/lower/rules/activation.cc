@@ -80,6 +80,13 @@ LogicalResult lowerPreluGrad(OpLowering& op) {
   return prelu(op, "X@GRAD = X > 0 ? Out@GRAD : a * Out@GRAD; da = X > 0 ? 0 : X * Out@GRAD");
 }
 
+// Xu et al. 2015: where it does not train, the slope is the mean of those that are drawn.
+LogicalResult lowerRrelu(OpLowering& op) {
+  if (!op.op().getBool("is_test")) return op.unsupported("slopes that are drawn (is_test false)");
+  const double mean = (op.op().getFloat("lower") + op.op().getFloat("upper")) / 2;
+  return op.formula("n = X < 0 ? mean : 1; Noise = n; Out = X * n", {.numbers = {{"mean", mean}}});
+}
+
 const LoweringRule kRules[] = {
     {"relu", Inner::None, "Out = X > 0 ? X : 0"},
     {"relu_grad", Inner::None, "X@GRAD = Out > 0 ? Out@GRAD : 0"},
@@ -229,6 +236,8 @@ const LoweringRule kRules[] = {
     {"erfinv_grad", Inner::None, "X@GRAD = Out@GRAD * 0.88622692545275801 * exp(Out * Out)"},
     functionRule("maxout", lowerMaxout),
     functionRule("maxout_grad", lowerMaxoutGrad),
+    functionRule("rrelu", lowerRrelu),
+    {"rrelu_grad", Inner::None, "X@GRAD = Out@GRAD * Noise"},
     functionRule("prelu", lowerPrelu),
     functionRule("prelu_grad", lowerPreluGrad),
     callRule("erfinv", "dt_special"),

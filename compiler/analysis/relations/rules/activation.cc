@@ -6,6 +6,13 @@ namespace dtranspile::verify {
 namespace {
 
 // Real and imaginary parts are linear over real factors, which scales and numbers of ranks are.
+// A slope per element, drawn where the op trains.
+void rrelu(RuleContext& context) {
+  mlir::Value x = context.op().input("X");
+  if (x && !context.op().getBool("is_test")) demandStreams(context, x);
+  pointwise(context);
+}
+
 const RuleRow kRows[] = {
     {"relu", pointwise, "X:h -> Out"},
     {"relu_grad", pointwise, "Out@GRAD:l, Out:m -> X@GRAD"},
@@ -125,6 +132,8 @@ const RuleRow kRows[] = {
     {"log_softmax", rowwise, "X -> Out", "axis"},
     {"log_softmax_grad", rowwise, "Out@GRAD:l, Out -> X@GRAD", "axis"},
     // Alpha has an element for all, for each channel or for each element of a sample.
+    {"rrelu", rrelu, "X:h -> Out; X:m -> Noise", "is_test, lower, upper"},
+    {"rrelu_grad", pointwise, "Out@GRAD:l, Noise, X:s -> X@GRAD", "is_test, lower, upper"},
     {"prelu", batchwise, "X, Alpha:w -> Out", "mode, data_format, is_test"},
     {"prelu_grad", batchwise,
      "Out@GRAD:l, X:m, Alpha:w -> X@GRAD; Out@GRAD:l, X, Alpha:ws -> +Alpha@GRAD",

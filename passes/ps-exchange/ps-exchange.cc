@@ -152,10 +152,10 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
            {}});
     }
     // The run-time system makes the last step of a run one that exchanges.
-    comm_->setAttr(dist::kExchangeCounter,
-                   mlir::StringAttr::get(
-                       &getContext(),
-                       declarations_.freshName(job.main.getBodyBlock(), (kStem + "_step").str())));
+    comm_->setAttr(
+        dist::kExchangeCounter,
+        mlir::StringAttr::get(&getContext(), declarations_.freshName(job.main.getBodyBlock(),
+                                                                     (kStem + "_step").str())));
     mlir::Operation* branch =
         addBranchEvery(geo_sgd_need_push_nums, kStem, job.main, job.startup, declarations_);
     block_ = &branch->getRegion(0).front();

@@ -35,6 +35,7 @@ constexpr CollectiveRow kCollectives[] = {
     {"dist.barrier", comm::Kind::kBarrier},
 };
 
+// Called for ops of the table only.
 const CollectiveRow& rowOf(mlir::Operation* op) {
   return *llvm::find_if(kCollectives, [&](const CollectiveRow& row) {
     return op->getName().getStringRef() == row.op;
@@ -75,6 +76,8 @@ std::optional<int64_t> rootOf(dist::SelAttr selector, dist::CommOp comm, dist::M
 
 int64_t divideUp(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
+// One collective of the program with all of its operands: they are grouped by element type, and
+// each group is one operation of the runtime, so that a bucket of gradients is one message.
 class CollectiveLowering {
  public:
   CollectiveLowering(Lowering& lowering, mlir::Operation* op)
@@ -130,6 +133,8 @@ class CollectiveLowering {
     return success();
   }
 
+  // By what the operation does to extents. Where parts do not lie one after the other in memory, a
+  // library call cuts them before, or joins them when the operation has been waited for.
   LogicalResult addOperand(unsigned index, mlir::Value input, Lowering::Started& state) {
     const pd::TensorInfo info = lowering_.info(input);
     if (isRunTimeValue(info)) return addValue(input, info, state);
@@ -282,6 +287,8 @@ class CollectiveLowering {
     return success();
   }
 
+  // Inputs are read and outputs written between start and wait: the planner of memory keeps both
+  // alive until then.
   int start(const Lists& lists) {
     what_.ticket = lowering_.newTicket();
     what_.inputs = static_cast<int>(lists.inputs.size());
@@ -328,6 +335,7 @@ LogicalResult lowerCollective(Lowering& lowering, mlir::Operation* op) {
   return CollectiveLowering(lowering, op).run();
 }
 
+// Waits for all tickets of the operation, puts parts together, and binds the results.
 LogicalResult lowerWait(Lowering& lowering, mlir::Operation* op) {
   auto wait = llvm::dyn_cast<dist::WaitOp>(op);
   mlir::Operation* start = wait ? wait.getPending().getDefiningOp() : op;
@@ -362,6 +370,8 @@ LogicalResult lowerSend(Lowering& lowering, mlir::Operation* op) {
   return success();
 }
 
+// A blocking receive. Extents that its type does not say are those of the send that it meets, which
+// is found in the text of the sender's class.
 LogicalResult lowerRecv(Lowering& lowering, mlir::Operation* op) {
   auto recv = llvm::cast<dist::RecvOp>(op);
   pd::TensorInfo info = pd::declaredInfo(recv.getOutput().getType());

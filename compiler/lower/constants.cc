@@ -16,6 +16,9 @@ constexpr int64_t kMostElements = 64;
 constexpr int kDeepest = 16;    // ops between a literal and its use
 constexpr int kMostOps = 1000;  // looked at for one question
 
+// Integers that the program computes of literals and static shapes (targets of reshapes, axes, ends
+// of slices) are constants for inference. Only small integer tensors, exactly, and within bounds of
+// depth and work.
 class Folder {
  public:
   explicit Folder(InfoOf info) : info_(info) {}
@@ -133,6 +136,7 @@ Result foldArithmetic(Folder& f, const pd::OpView& op, const pd::TensorInfo&) {
 
 using FoldFn = Result (*)(Folder&, const pd::OpView&, const pd::TensorInfo&);
 
+// What is folded, by table.
 FoldFn foldOf(llvm::StringRef type) {
   static const auto* table = new llvm::StringMap<FoldFn>{
       {"shape", foldShape},
@@ -156,6 +160,7 @@ FoldFn foldOf(llvm::StringRef type) {
   return table->lookup(type);
 }
 
+// A result counts where it has as many elements as inference says, and all fit the type.
 Result Folder::fold(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
   const pd::TensorInfo* info = infoOf(value);

@@ -14,6 +14,7 @@ namespace {
 // Beyond these a kernel gets slow to compile and runs out of registers.
 constexpr size_t kMostOperands = 16, kMostNodes = 160;
 
+// Whether it costs more to compute the value twice than to store and load it.
 bool heavy(const Kernel& kernel, ExprId id) {
   bool found = false;
   kernel.exprs.walk(id, [&](const Expr& e) {
@@ -121,6 +122,7 @@ int stagesLoading(const Kernel& kernel, int operand) {
   return count;
 }
 
+// The operand of the consumer that is the same memory walked the same way, or a new one.
 int addOperand(Kernel& kernel, std::vector<int>& buffers, const Operand& operand, int buffer) {
   for (size_t i = 0; i < buffers.size(); ++i) {
     Operand& known = kernel.operands[i];
@@ -167,6 +169,10 @@ void dropUnused(Kernel& kernel, std::vector<int>& buffers) {
 
 }  // namespace
 
+// Replaces the load of a temporary in `consumer` by the expression that `producer` stores there.
+// Refused where the producer has reductions, where the loop nests do not align, where the kernel
+// would get too large, or where something expensive would be computed more than once. `consumer`
+// changes only if it succeeds.
 bool fuseInto(Kernel& consumer, std::vector<int>& buffers, int operand, const Kernel& producer,
               const std::vector<int>& producerBuffers) {
   if (!producer.elementwise() || producer.stages.size() != 1 ||
@@ -224,6 +230,8 @@ bool fuseInto(Kernel& consumer, std::vector<int>& buffers, int operand, const Ke
 
 namespace {
 
+// Every producer with one store and one reader is tried in the order of the program, so that chains
+// grow from their beginning. Linear in nodes and arguments, up to the logarithms of the sets.
 class Fusion {
  public:
   Fusion(Plan& plan, const Body& body) : plan_(plan), whole_(body), body_(body.nodes()) {

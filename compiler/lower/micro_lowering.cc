@@ -22,6 +22,7 @@ using llvm::success;
 // Above this a table is not expanded.
 constexpr int64_t kMostEntries = int64_t{1} << 24;
 
+// "F", or "F.1" for the second chunk of an interleaved stage.
 std::string nameOf(dist::OnOp task) {
   std::string name = dist::stringifyTask(*task.getTask()).str();
   if (int64_t chunk = static_cast<int64_t>(task.getChunk().value_or(0)))
@@ -49,6 +50,8 @@ int64_t instancesOf(llvm::ArrayRef<std::vector<int64_t>> order, int64_t micros) 
   return micros;
 }
 
+// The loop over micro-batches of one pipeline stage. The schedule is expanded at compile time: the
+// runtime walks a list.
 class MicroLowering {
  public:
   MicroLowering(Lowering& lowering, dist::MicroOp micro)
@@ -84,6 +87,7 @@ class MicroLowering {
     return own && own.isPoint() ? std::optional(own.getBounds()[0]) : std::nullopt;
   }
 
+  // The row of the schedule that belongs to this class's coordinate on the axis of the pipeline.
   LogicalResult findOrder() {
     if (micro_.getAxes().size() != 1)
       return refuse(micro_, "micro-batches over several time axes are not supported natively");
@@ -127,6 +131,7 @@ class MicroLowering {
     return success();
   }
 
+  // Sums begin as the values that the loop takes in.
   LogicalResult startSums() {
     for (auto [argument, init] : llvm::zip(micro_.getBody().getArguments(), micro_.getInits())) {
       const pd::TensorInfo info = lowering_.info(init);
@@ -173,6 +178,8 @@ class MicroLowering {
            (buffer.space == Space::Arena || buffer.space == Space::Value);
   }
 
+  // Memory that more than one task of a micro-batch uses, or that a send reads after its task,
+  // exists once per micro-batch under way; everything else once.
   LogicalResult giveInstances() {
     std::map<int, std::set<size_t>> users;  // storage -> tasks
     std::set<int> sent;
@@ -240,6 +247,7 @@ size_t batchDimOf(pd::InputOp input) {
 
 }  // namespace
 
+// Inside of the loop a feed's type is that of a micro-batch; what the step reads is all of them.
 void joinMicroBatches(pd::InputOp input, pd::TensorInfo& info) {
   dist::MeshOp mesh = dist::meshOf(input);
   const std::vector<std::string> axes = timeAxesOf(input, mesh);
@@ -248,6 +256,7 @@ void joinMicroBatches(pd::InputOp input, pd::TensorInfo& info) {
   if (extent > 0) extent *= coordinatesOf(mesh, axes);
 }
 
+// Each micro-batch slices its part out of the feed of the step.
 LogicalResult cutFeed(Lowering& lowering, pd::InputOp input, int feed, pd::TensorInfo info) {
   dist::MeshOp mesh = dist::meshOf(input);
   std::vector<std::string> axes = timeAxesOf(input, mesh);

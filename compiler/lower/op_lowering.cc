@@ -32,6 +32,7 @@ TensorRef OpLowering::in(mlir::Value value) const {
   return TensorRef{buffer, b.dtype, {info.dims.begin(), info.dims.end()}};
 }
 
+// Nothing for a result that nobody reads: rules then leave it out.
 std::optional<TensorRef> OpLowering::out(llvm::StringRef slot, unsigned index) {
   mlir::Value value = op_.output(slot, index);
   if (!value || !program_.needed(value)) return std::nullopt;
@@ -63,12 +64,14 @@ llvm::LogicalResult OpLowering::unsupported(const llvm::Twine& what) const {
   return op_.operation()->emitError() << op_.type() << ": " << what << " is not supported natively";
 }
 
+// Memory that only this op uses; in the arena, or a value where extents are not known.
 TensorRef OpLowering::temporary(llvm::StringRef hint, DType dtype, std::vector<int64_t> dims) {
   Buffer buffer{.name = (op_.type() + "." + hint).str(), .dtype = dtype, .dims = dims};
   if (llvm::any_of(dims, [](int64_t d) { return d < 0; })) buffer.space = Space::Value;
   return {program_.plan().addBuffer(std::move(buffer)), dtype, std::move(dims)};
 }
 
+// The same memory under another shape, which costs nothing at run time.
 llvm::LogicalResult OpLowering::view(llvm::StringRef input, llvm::StringRef output) {
   auto from = in(input);
   mlir::Value value = op_.output(output);
@@ -117,6 +120,8 @@ bool OpLowering::needsLod(int buffer, size_t firstNode) const {
   return false;
 }
 
+// Kernels know of no LoD: after an op whose results are ragged by inference, a call gives them the
+// LoD of the operand that they are cut like; a gradient that of its forward value.
 void OpLowering::shareLod(size_t firstNode) {
   std::vector<int> all;
   for (const std::string& slot : op_.inputSlots()) {
@@ -176,6 +181,8 @@ void OpLowering::addExtentSources(BoundKernel& k, const ExtentTokens& tokens) co
   }
 }
 
+// Lowers an op by the formula of its row: names of the formula are slots, attributes, or what the
+// rule binds. One node of the plan per kernel.
 llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bindings) {
   auto bound = [&](std::string_view name) -> std::optional<TensorRef> {
     for (const auto& [key, tensor] : bindings.tensors) {

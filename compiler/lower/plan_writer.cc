@@ -27,6 +27,8 @@ exec::Value::Kind kindOf(ValueKind kind) {
   }
 }
 
+// From the compiler's plan to the runtime's, of which only the runtime's has a file format. Buffers
+// that nothing uses any more after fusion are left out, and the others numbered anew.
 class PlanWriter {
  public:
   PlanWriter(const Plan& plan, const std::map<const Kernel*, std::string>& symbols)
@@ -54,7 +56,8 @@ class PlanWriter {
     result.target = {target.cpu, target.features};
     if (hasLibrary) result.library = "kernels.so";
     for (const Comm& comm : plan_.comms)
-      result.comms.push_back({comm.name, comm.axes, comm.kind, comm.subset, comm.server});
+      result.comms.push_back(
+          {comm.name, comm.axes, comm.kind, comm.subset, comm.server, comm.sending, comm.exchange});
     result.arena_bytes = plan_.arenaBytes;
     result.persistent_bytes = plan_.persistentBytes;
     for (int id : order_) result.buffers.push_back(buffer(plan_.buffers[id]));
@@ -139,6 +142,8 @@ class PlanWriter {
     return numbers;
   }
 
+  // How a kernel with extents that only the run knows gets them: which argument shows which, and
+  // the products of them that the kernel's table wants.
   exec::UnknownExtents unknown(const Node& node, const KernelNode& what) const {
     const Kernel& kernel = *what.kernel;
     const std::map<int, int> numbers = unknownsOf(what);
@@ -166,6 +171,8 @@ class PlanWriter {
     return positions;
   }
 
+  // A kind of node here is the kind of the same name there, by overloads of convert(); a kind that
+  // lacks one does not compile.
   exec::Node node(const Node& from) const {
     if (const auto* request = from.as<RequestNode>()) return requestOf(from, *request);
     exec::Node to;
@@ -247,8 +254,8 @@ class PlanWriter {
     const int last = ids_[node.args.back()];
     switch (what.kind) {
       case RequestNode::Kind::Push:
-        return {node.op,
-                exec::PushNode{what.comm, last, what.table, what.merge, what.layout, what.changed}};
+        return {node.op, exec::PushNode{what.comm, last, what.table, what.merge, what.layout,
+                                        what.changed, what.atOnce}};
       case RequestNode::Kind::Pull:
         return {node.op, exec::PullNode{what.comm, last, what.table, what.layout, what.changed}};
       case RequestNode::Kind::Lookup:

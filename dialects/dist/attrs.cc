@@ -24,6 +24,8 @@ using Interval = std::pair<int64_t, int64_t>;
 // pp = 1 · pp in {0, 2 to 4}
 //===----------------------------------------------------------------------===//
 
+// Half-open intervals, sorted, overlapping and touching ones joined: one set has one form, so that
+// equal sets are the same attribute. Null for the empty set.
 AxisSetAttr AxisSetAttr::of(mlir::StringAttr axis, llvm::ArrayRef<Interval> intervals) {
   llvm::SmallVector<Interval> sorted(intervals);
   llvm::sort(sorted);
@@ -65,6 +67,7 @@ int64_t AxisSetAttr::count() const {
 
 namespace {
 
+// The pairwise intersections of intervals, empty ones included; of() drops these.
 llvm::SmallVector<Interval> common(AxisSetAttr a, AxisSetAttr b) {
   llvm::SmallVector<Interval> out;
   for (size_t i = 0; i < a.getBounds().size(); i += 2)
@@ -99,6 +102,7 @@ mlir::ParseResult parseIntervals(mlir::AsmParser& parser, llvm::SmallVectorImpl<
 
 }  // namespace
 
+// By counting: `other` is within this one where as many coordinates are common as it has.
 bool AxisSetAttr::contains(AxisSetAttr other) const {
   int64_t shared = 0;
   for (auto [lo, hi] : common(*this, other)) shared += std::max<int64_t>(0, hi - lo);
@@ -157,6 +161,7 @@ void AxisSetAttr::print(mlir::AsmPrinter& printer) const {
 // #dist.sel<pp = 0 and sharding in {0, 3}>
 //===----------------------------------------------------------------------===//
 
+// By the name of the axis, so that a selector too has one form only.
 static llvm::SmallVector<AxisSetAttr> sorted(llvm::ArrayRef<AxisSetAttr> sets) {
   llvm::SmallVector<AxisSetAttr> out(sets);
   llvm::sort(out, [](AxisSetAttr a, AxisSetAttr b) {
@@ -189,6 +194,8 @@ AxisSetAttr SelAttr::lookup(llvm::StringRef axis) const {
   return {};
 }
 
+// A selector is a product of sets; axes that it does not name are not restricted. It contains
+// another one where each of its sets contains that one's.
 bool SelAttr::contains(SelAttr other) const {
   return llvm::all_of(getSets(), [&](AxisSetAttr mine) {
     AxisSetAttr theirs = other.lookup(mine.getAxis());
@@ -196,6 +203,7 @@ bool SelAttr::contains(SelAttr other) const {
   });
 }
 
+// Axis by axis; null where no coordinate of some axis is common, which no rank satisfies.
 SelAttr SelAttr::intersect(SelAttr other) const {
   llvm::SmallVector<AxisSetAttr> sets;
   for (AxisSetAttr mine : getSets()) {
@@ -268,6 +276,7 @@ void LayoutAttr::printInline(llvm::raw_ostream& os) const {
   os << ')';
 }
 
+// even(832) · blocks(832, per 100, first 2) · hashed(832, per 100) · cyclic(832).
 mlir::FailureOr<LayoutAttr> LayoutAttr::parseInline(mlir::AsmParser& parser) {
   llvm::SMLoc loc = parser.getCurrentLocation();
   llvm::StringRef word;

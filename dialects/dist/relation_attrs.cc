@@ -7,6 +7,7 @@
 namespace dtranspile::dist {
 namespace {
 
+// A word, or a string where it is no identifier.
 mlir::ParseResult parseName(mlir::AsmParser& parser, mlir::StringAttr& name) {
   std::string text;
   if (parser.parseKeywordOrString(&text)) return mlir::failure();
@@ -73,6 +74,8 @@ void AxisRelAttr::printInline(llvm::raw_ostream& os) const {
   getHolders().printInline(os);
 }
 
+// axis: state, with what the state needs in parentheses: S(dim, layout), P(reduction), X(tag); `?`
+// is the unknown state; `at` restricts it to the coordinates that hold the value.
 mlir::FailureOr<AxisRelAttr> AxisRelAttr::parseInline(mlir::AsmParser& parser) {
   mlir::StringAttr axis, tag;
   std::string word = "?";
@@ -143,6 +146,7 @@ AxisRelAttr RelAttr::lookup(llvm::StringRef axis) const {
   return {};
 }
 
+// Scales are reduced fractions, so that equal relations are the same attribute.
 mlir::LogicalResult RelAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
                                     mlir::StringAttr variable, int64_t number,
                                     llvm::ArrayRef<AxisRelAttr> axes, int64_t numerator,

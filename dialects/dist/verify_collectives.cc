@@ -20,6 +20,8 @@ LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection& tables) {
   return verifyAgainstComm(*this, tables);
 }
 
+// Only the root has the result, and its type says so, unless this is the text of the class of the
+// root already.
 LogicalResult ReduceOp::verify() {
   if (mlir::failed(verifyCollective(*this, getReduce()))) return mlir::failure();
   return verifyPairs(*this, [&](mlir::Type operand, mlir::Type result) -> LogicalResult {
@@ -45,6 +47,8 @@ LogicalResult BroadcastOp::verify() {
            << operand << " arrives as " << unlocated(operand) << ", not " << result;
   });
 }
+// The root has to hold what it sends: the place of the operand must contain the ranks that are both
+// under the op's guard and the root.
 LogicalResult BroadcastOp::verifySymbolUses(SymbolTableCollection& tables) {
   return verifyAgainstComm(*this, tables, [&](CommOp comm, MeshOp mesh) -> LogicalResult {
     if (mlir::failed(verifyRoot(*this, getRoot(), comm, mesh))) return mlir::failure();
@@ -78,6 +82,7 @@ LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection& tables) {
 }
 
 LogicalResult AllToAllOp::verify() { return verifyCollective(*this, std::nullopt); }
+// Dim `split` is divided by the members, dim `concat` multiplied; unknown extents stay unknown.
 LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection& tables) {
   return verifyAgainstComm(*this, tables, [&](CommOp comm, MeshOp mesh) {
     int64_t size = comm.groupSize(mesh);
@@ -121,6 +126,8 @@ LogicalResult TransferOp::verify() {
     return emitOpError("D23: moves one located type to the same type elsewhere");
   return mlir::success();
 }
+// From one coordinate of the communicator's axis to another; along all other axes every pair moves
+// at once, so the locations must agree there.
 LogicalResult TransferOp::verifySymbolUses(SymbolTableCollection& tables) {
   mlir::FailureOr<CommOp> comm = verifyComm(*this, CommKind::Pairs, tables);
   if (mlir::failed(comm)) return mlir::failure();

@@ -282,14 +282,6 @@ LogicalResult ServeOp::verify() {
                                         : "mode sync needs a round");
 }
 
-LogicalResult ServeOp::verifySymbolUses(SymbolTableCollection& tables) {
-  CommOp comm = lookupComm(*this, getCommAttr(), &tables);
-  if (comm && comm.getKind() == CommKind::Rpc && comm.getServer() == roleOf(*this))
-    return mlir::success();
-  return emitOpError("D23: serves ")
-         << getCommAttr() << ", which is no rpc comm to the role it stands in";
-}
-
 LogicalResult HandleOp::verify() {
   unsigned arguments = getBody().getNumArguments();
   static constexpr unsigned kExpected[] = {0, 1, 1, 1};  // round, push, pull, lookup

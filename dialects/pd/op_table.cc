@@ -22,6 +22,7 @@ struct TypeWord {
   AttrType type;
 };
 
+// The words of the notation for the attribute types of the framework (framework.proto, AttrType).
 constexpr TypeWord kTypeWords[] = {
     {"i", AttrType::Int},       {"l", AttrType::Long},      {"f", AttrType::Float},
     {"d", AttrType::Float64},   {"s", AttrType::String},    {"b", AttrType::Bool},
@@ -45,6 +46,7 @@ constexpr EffectWord kEffectWords[] = {{"", kPure},
 // What a default of a type looks like.
 enum class DefaultForm { Integer, Number, Boolean, Text, Integers, Numbers, Booleans, Texts, None };
 
+// How a default of a type is written in a row: a word, or a list of words in braces.
 DefaultForm formOf(AttrType type) {
   switch (type) {
     case AttrType::Int:
@@ -86,6 +88,7 @@ bool isWordOfForm(StringRef word, DefaultForm form) {
   return false;
 }
 
+// "{1, 2}" for lists, braces around nothing for the empty list.
 bool isDefaultOfForm(StringRef text, DefaultForm form) {
   if (form < DefaultForm::Integers || form == DefaultForm::None) return isWordOfForm(text, form);
   if (!text.consume_front("{") || !text.consume_back("}")) return false;
@@ -119,6 +122,8 @@ class RowParser {
  public:
   RowParser(OpSpec& spec, std::string& error) : spec_(spec), error_(error) {}
 
+  // Slots "In, Out?* -> Out!", then attributes. Whether an op is a gradient follows from its slots;
+  // rows whose slots do not show it carry the effect.
   LogicalResult parse(StringRef slots, StringRef attributes) {
     if (spec_.type.empty()) return fail("the op type is missing");
     if (!isName(spec_.type)) return fail("the op type has a character that no name has");
@@ -183,6 +188,8 @@ class RowParser {
     return llvm::success();
   }
 
+  // name:type|type~=default@version, of which all after the first type may be missing. `~` marks a
+  // hint, which no computation depends on.
   LogicalResult parseAttribute(StringRef text, AttrRow& row) {
     auto [name, rest] = text.split(':');
     row.name = name.str();
@@ -212,6 +219,7 @@ class RowParser {
     return llvm::success();
   }
 
+  // A version is what follows the last '@' outside of quotes.
   LogicalResult parseDefault(StringRef text, AttrRow& row) {
     StringRef value = text, version;
     size_t at = text.rfind('@');
@@ -249,6 +257,7 @@ constexpr const char* kCommonAttributes =
     "force_fp32_output:b~=false, workspace_size_MB:i~=512, exhaustive_search:b~=false, "
     "use_addto:b~=false";
 
+// Written in the same notation as the rows, and parsed once.
 const OpSpec& commonSpec() {
   static const OpSpec* spec = [] {
     auto* parsed = new OpSpec();
@@ -267,6 +276,8 @@ struct NameAttribute {
   StringRef attribute;
 };
 
+// Attributes whose values are names of variables: they are references to declarations and symbols,
+// and follow a rename.
 constexpr NameAttribute kNameAttributes[] = {
     {"", "op_role_var"},          {"", "skip_eager_deletion_vars"},
     {"", "grad_merge_cond_name"}, {"while_grad", "original_output_grad"},
@@ -296,6 +307,7 @@ LogicalResult parseRow(const OpRow& row, OpSpec& spec, std::string& error) {
   return RowParser(spec, error).parse(row.slots, row.attributes);
 }
 
+// A line of a user's table, `type | slots | attributes | effects`.
 LogicalResult parseRowText(StringRef family, StringRef line, OpSpec& spec, std::string& error) {
   llvm::SmallVector<StringRef> columns;
   line.split(columns, '|', /*MaxSplit=*/2);
@@ -345,6 +357,7 @@ LogicalResult parseTable(StringRef file, StringRef text, std::vector<OpSpec>& sp
   return llvm::success();
 }
 
+// Parsed at first use and never freed: specs are pointed to by registered operations.
 const std::vector<OpSpec>& builtinOps() {
   static const std::vector<OpSpec>* ops = [] {
     auto* parsed = new std::vector<OpSpec>();
@@ -363,6 +376,7 @@ const std::vector<OpSpec>& builtinOps() {
   return *ops;
 }
 
+// Asked for every op of every program, hence by hash.
 const OpSpec* findOp(StringRef type) {
   static const llvm::StringMap<const OpSpec*>* byType = [] {
     auto* map = new llvm::StringMap<const OpSpec*>();

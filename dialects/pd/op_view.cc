@@ -20,6 +20,8 @@ struct Found {
   unsigned first = 0;  // index of its first operand or result
 };
 
+// Slots are a list of (name, arguments); operands of all slots follow one another, holes having
+// none, so that a slot's first operand is the sum of the counts before it.
 Found find(mlir::Operation* op, llvm::StringRef which, llvm::StringRef name) {
   Found found;
   for (mlir::Attribute attribute : slotsOf(op, which)) {
@@ -85,6 +87,7 @@ std::vector<std::string> defaultWords(const std::string& text) {
   return words;
 }
 
+// What an attribute that the program leaves out means, by the op's row.
 std::vector<std::string> rowDefault(const OpView& view, llvm::StringRef name) {
   const OpSpec* spec = view.spec();
   const AttrRow* row = spec ? spec->attribute(name) : nullptr;
@@ -104,6 +107,8 @@ mlir::Attribute unwrapScalar(mlir::Attribute attribute) {
   return attribute;
 }
 
+// A number whatever its type: versions of an op differ in whether an attribute is bool, integer,
+// float or scalar.
 double numberOf(mlir::Attribute attribute) {
   attribute = unwrapScalar(attribute);
   if (auto value = llvm::dyn_cast<mlir::BoolAttr>(attribute)) return value.getValue();
@@ -218,6 +223,7 @@ std::string OpView::getString(llvm::StringRef name) const {
   return words.empty() ? "" : words[0];
 }
 
+// Any of the list types, or one number as a list; without the attribute the row's default.
 std::vector<int64_t> OpView::getInts(llvm::StringRef name) const {
   std::vector<int64_t> values;
   mlir::Attribute attribute = attr(name);
@@ -282,6 +288,8 @@ void OpView::setAttr(llvm::StringRef name, mlir::Attribute value) {
 
 namespace {
 
+// Arguments of a region are its captures, then its locals, by the lists of names that the op has
+// for each of its blocks.
 mlir::StringAttr nameOfArgument(mlir::BlockArgument argument) {
   mlir::Operation* parent = argument.getOwner()->getParentOp();
   auto blocks = parent ? parent->getAttrOfType<mlir::ArrayAttr>("blocks") : mlir::ArrayAttr();
@@ -300,6 +308,8 @@ mlir::StringAttr nameOfArgument(mlir::BlockArgument argument) {
 
 }  // namespace
 
+// The variable that a value is a definition of: by the slot that yields it, the symbol that it was
+// read from, or the feed.
 mlir::StringAttr nameAttrOf(mlir::Value value) {
   if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return nameOfArgument(argument);
   auto result = llvm::cast<mlir::OpResult>(value);

@@ -11,6 +11,7 @@ struct KindRow {
   llvm::StringLiteral mnemonic;
 };
 
+// VarType.Type of framework.proto: number, name there, word in our types.
 constexpr KindRow kKinds[] = {
     {7, "LOD_TENSOR", "tensor"},
     {8, "SELECTED_ROWS", "rows"},
@@ -95,6 +96,8 @@ std::optional<int> kindFromMnemonic(llvm::StringRef text) {
   return std::nullopt;
 }
 
+// The type of a value of a declared variable. What we know no structure of (readers, places …), and
+// tensors of unknown element types, are raw: they can be passed on and not looked into.
 mlir::Type valueType(mlir::MLIRContext* context, int kind, std::optional<int> dtype,
                      llvm::ArrayRef<int64_t> dims, int lodLevel) {
   if (kind == 11) return TapeType::get(context);
@@ -110,6 +113,8 @@ mlir::Type valueType(mlir::MLIRContext* context, int kind, std::optional<int> dt
   return RawType::get(context, kindName(kind));
 }
 
+// The tensor inside of any type that has one: of rows the whole tensor that they are rows of, of an
+// array its items.
 mlir::RankedTensorType tensorOf(mlir::Type type) {
   if (auto lod = llvm::dyn_cast<LodType>(type)) type = lod.getTensor();
   else if (auto rows = llvm::dyn_cast<RowsType>(type)) type = rows.getTensor();

@@ -13,7 +13,7 @@ namespace dtranspile::passes {
 
 namespace {
 
-constexpr llvm::StringLiteral kStep = "geo_sgd_step";
+constexpr llvm::StringLiteral kStem = "geo_sgd";
 // fill_constant holds what it fills with as a float.
 constexpr int64_t kMostSteps = int64_t{1} << 24;
 
@@ -37,8 +37,8 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
   mlir::LogicalResult run() {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return mlir::failure();
-    if (mlir::SymbolTable::lookupSymbolIn(getOperation(), "server"))
-      return getOperation().emitError("has a role @server already");
+    if (mlir::SymbolTable::lookupSymbolIn(getOperation(), kServerRole))
+      return getOperation().emitError("has a role @pserver already");
     if (geo_sgd_need_push_nums < 1 || geo_sgd_need_push_nums > kMostSteps)
       return getOperation().emitError("ps-exchange: geo_sgd_need_push_nums is ")
              << geo_sgd_need_push_nums.getValue() << "; it lies between 1 and " << kMostSteps;
@@ -53,8 +53,12 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
         return pd::VarOp(one.var).emitError(
             "ps-exchange: has no place on the servers; run ps-place first");
     comm_ = addServers(*job, servers);
+    Queues queues;
+    queues.sendQueueSize = send_queue_size;
+    queues.threadPoolSize = thread_pool_size;
+    setQueues(comm_, queues);
     comm_->setAttr(
-        "geo_sgd_need_push_nums",
+        dist::kExchangeSteps,
         mlir::IntegerAttr::get(mlir::IntegerType::get(&getContext(), 64), geo_sgd_need_push_nums));
     makeServers(*job, *trained);
     exchange(*job, *trained);
@@ -76,7 +80,7 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
   void makeServers(JobOnAxes& job, llvm::ArrayRef<Trained> trained) {
     mlir::OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(job.role);
-    auto role = dist::RoleOp::create(builder, job.role.getLoc(), builder.getStringAttr("server"),
+    auto role = dist::RoleOp::create(builder, job.role.getLoc(), builder.getStringAttr(kServerRole),
                                      mlir::FlatSymbolRefAttr::get(&getContext(), "servers"));
     builder.createBlock(&role.getBody());
     llvm::StringSet<> names;
@@ -139,16 +143,21 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
     std::vector<Exchanged> parameters;
     for (const Trained& one : trained) {
       pd::VarOp var = one.var;
-      parameters.push_back(
-          {var,
-           addSnapshot(job, var),
-           mlir::SymbolRefAttr::get(mlir::StringAttr::get(&getContext(), "server"), {symbol(var)}),
-           one.byRows,
-           {},
-           {}});
+      parameters.push_back({var,
+                            addSnapshot(job, var),
+                            mlir::SymbolRefAttr::get(
+                                mlir::StringAttr::get(&getContext(), kServerRole), {symbol(var)}),
+                            one.byRows,
+                            {},
+                            {}});
     }
+    // The run-time system makes the last step of a run one that exchanges.
+    comm_->setAttr(
+        dist::kExchangeCounter,
+        mlir::StringAttr::get(&getContext(), declarations_.freshName(job.main.getBodyBlock(),
+                                                                     (kStem + "_step").str())));
     mlir::Operation* branch =
-        addBranchEvery(geo_sgd_need_push_nums, kStep, job.main, job.startup, declarations_);
+        addBranchEvery(geo_sgd_need_push_nums, kStem, job.main, job.startup, declarations_);
     block_ = &branch->getRegion(0).front();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(block_);
     const double share = 1.0 / static_cast<double>(job.ranks);

@@ -1,5 +1,7 @@
 #include "passes/sharding/rewrite.h"
 
+#include "passes/support/sums.h"
+
 namespace dtranspile::passes {
 namespace {
 
@@ -63,39 +65,16 @@ void ShardRewriter::run() {
 // Gradients
 //===----------------------------------------------------------------------===//
 
-// A sum of some of the values of a sum; its results take the place of theirs.
-dist::AllReduceOp ShardRewriter::separate(dist::AllReduceOp op, mlir::Operation* results,
-                                          llvm::ArrayRef<unsigned> members) {
-  const bool started = results != op.getOperation();
-  llvm::SmallVector<mlir::Value> values;
-  for (unsigned member : members) values.push_back(op.getInputs()[member]);
-  const llvm::SmallVector<mlir::Type> types(mlir::ValueRange(values).getTypes());
-  mlir::OpBuilder builder(op);
-  const mlir::TypeRange own = types;
-  const mlir::Type pending = dist::PendingType::get(op.getContext(), types);
-  auto sum =
-      dist::AllReduceOp::create(builder, op.getLoc(), started ? mlir::TypeRange(pending) : own,
-                                op.getReduceAttr(), values, op.getCommAttr());
-  mlir::Operation* done = sum;
-  if (started) {
-    builder.setInsertionPoint(results);
-    done = dist::WaitOp::create(builder, results->getLoc(), own, sum.getResult(0));
-  }
-  for (auto [at, member] : llvm::enumerate(members))
-    results->getResult(member).replaceAllUsesWith(done->getResult(at));
-  return sum;
-}
-
 // all_reduce over all replicas -> reduce_scatter over the axis, and the sum of the part over the
 // others. What is started is started at the same place; the second level where it is waited for.
 void ShardRewriter::cutSum(const SumToCut& sum) {
   dist::AllReduceOp op = sum.op;
-  const bool started = llvm::isa<dist::PendingType>(op->getResult(0).getType());
-  mlir::Operation* results = started ? *op->getResult(0).user_begin() : op.getOperation();
+  mlir::Operation* results = resultsOf(op);
+  const bool started = results != op.getOperation();
   llvm::SmallVector<unsigned> rest;
   for (unsigned member = 0; member < op.getInputs().size(); ++member)
     if (!llvm::is_contained(sum.members, member)) rest.push_back(member);
-  if (!rest.empty()) separate(op, results, rest);
+  if (!rest.empty()) takeApart(op, rest);
 
   const size_t turn =
       llvm::find_if(comms_.all,
@@ -362,31 +341,11 @@ void ShardRewriter::declare(pd::VarOp var) {
   var.setTypeAttr(mlir::TypeAttr::get(plan_.partType(var.getType())));
 }
 
-// Start-up makes the whole and keeps a part: what it sets before its last set, and reads in
-// between, is a value of the program only.
+// Start-up makes the whole and keeps a part.
 void ShardRewriter::cutInStartup() {
-  llvm::DenseMap<mlir::StringAttr, mlir::Value> now;
-  llvm::DenseMap<mlir::StringAttr, pd::SetOp> last;
-  for (pd::VarOp var : plan_.stored()) now[var.getSymNameAttr()] = {};
-  if (now.empty()) return;
-  for (mlir::Operation& op : llvm::make_early_inc_range(*job_.startup.getBodyBlock())) {
-    if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
-      const mlir::StringAttr name = set.getVarAttr().getAttr();
-      if (!now.contains(name)) continue;
-      now[name] = set.getValue();
-      if (pd::SetOp before = last.lookup(name)) before.erase();
-      last[name] = set;
-    } else if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
-      if (!now.contains(get.getVarAttr().getAttr())) continue;
-      get.getValue().replaceAllUsesWith(now[get.getVarAttr().getAttr()]);
-      get.erase();
-    }
-  }
-  for (pd::VarOp var : plan_.stored()) {
-    pd::SetOp set = last.lookup(var.getSymNameAttr());
-    mlir::OpBuilder builder(set);
-    set->getOpOperand(0).set(cut(builder, set.getLoc(), set.getValue()));
-  }
+  keepPartsInStartup(job_.startup, plan_.stored(),
+                     [&](mlir::OpBuilder& builder, mlir::Location loc, pd::VarOp,
+                         mlir::Value whole) { return cut(builder, loc, whole); });
 }
 
 }  // namespace dtranspile::passes

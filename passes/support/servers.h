@@ -6,6 +6,8 @@
 
 namespace dtranspile::passes {
 
+// The role of the servers, as the framework's launch variables call it.
+inline constexpr llvm::StringLiteral kServerRole = "pserver";
 inline constexpr llvm::StringLiteral kRounds = "rounds";               // trainers and servers
 inline constexpr llvm::StringLiteral kServerSums = "sums of servers";  // servers among themselves
 inline constexpr llvm::StringLiteral kServerAxis = "ps";
@@ -28,6 +30,15 @@ mlir::FailureOr<ServedJob> servedJob(mlir::ModuleOp module, llvm::ArrayRef<std::
 // Makes the mesh of the servers, `[ps = servers]`, and the communicator that trainers reach them
 // by.
 dist::CommOp addServers(const JobOnAxes& job, int64_t servers);
+
+// How gradients wait on a trainer (docs/parameter-server.md, Queues), by the names and defaults of
+// a request; what differs from these is said of the communicator (D38).
+struct Queues {
+  int64_t maxMergeVarNum = 1, sendQueueSize = 16, sendWaitTimes = 1, threadPoolSize = 1;
+  int64_t minSendGradNumBeforeRecv = 1;
+  bool independentRecvThread = false, isSgdOptimizer = true;
+};
+void setQueues(dist::CommOp comm, const Queues& queues);
 
 // The communicator among the servers; made where the job has none yet.
 mlir::FlatSymbolRefAttr serverComm(mlir::ModuleOp job, dist::MeshOp mesh);

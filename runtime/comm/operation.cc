@@ -14,6 +14,8 @@ namespace {
 // Which ranks give which lists.
 enum class Lists { kBoth, kInputs, kOutputs, kNone, kRootInputs, kRootOutputs };
 
+// What an operation is like, by table: whoever checks, describes or compares operations asks the
+// row.
 struct KindRow {
   Kind kind;
   Lists lists;
@@ -35,6 +37,7 @@ constexpr KindRow kKinds[] = {
     {Kind::kBarrier, Lists::kNone, false, false, false, false},
 };
 
+// By number: kinds also come from headers that other processes have sent.
 const KindRow* FindKind(int32_t kind) {
   for (const KindRow& row : kKinds) {
     if (static_cast<int32_t>(row.kind) == kind) return &row;
@@ -67,6 +70,8 @@ absl::Status CheckList(const Request& request, const char* which,
   return absl::OkStatus();
 }
 
+// Input i belongs to output i; an all_gather makes `size` times as many elements of it, a
+// reduce_scatter takes as many.
 absl::Status CheckPair(const Request& request, const KindRow& row, int size) {
   if (request.inputs.size() != request.outputs.size()) {
     return Invalid(request, request.inputs.size(), " inputs but ", request.outputs.size(),
@@ -90,6 +95,7 @@ absl::Status CheckPair(const Request& request, const KindRow& row, int size) {
   return absl::OkStatus();
 }
 
+// Which lists this rank has to give depends on whether it is the root.
 absl::Status CheckLists(const Request& request, const KindRow& row, int rank, int size) {
   const bool root = rank == request.peer;
   const bool wants_inputs = row.lists == Lists::kBoth || row.lists == Lists::kInputs ||
@@ -133,12 +139,16 @@ absl::Status CheckRequest(const Request& request, int rank, int size) {
   return CheckLists(request, *row, rank, size);
 }
 
+// The list whose counts all ranks must agree on.
 const std::vector<Segment>& CommonList(const Request& request) {
   const bool outputs = request.kind == Kind::kBroadcast || request.kind == Kind::kRecv ||
                        request.kind == Kind::kReduceScatter;
   return outputs ? request.outputs : request.inputs;
 }
 
+// What ranks compare before they move bytes: kind, element type, reduction, root, counts and a hash
+// of the list of counts. A receive has the kind of the send that it meets. The label is for
+// messages only and is not compared.
 Header MakeHeader(const Request& request, int size) {
   const KindRow* row = FindKind(static_cast<int32_t>(request.kind));
   Header header;
@@ -177,6 +187,7 @@ std::string Describe(const Header& header) {
   return text;
 }
 
+// The first thing in which two ranks differ, with what each of them has started.
 absl::Status CheckSame(const Header& a, int rank_a, const Header& b, int rank_b) {
   if (a.magic != Header::kMagic || b.magic != Header::kMagic) {
     const int rank = a.magic != Header::kMagic ? rank_a : rank_b;

@@ -13,6 +13,9 @@ namespace dtranspile::comm {
 QueuedCommunicator::QueuedCommunicator(std::string name, int rank, int size, double timeout_seconds)
     : name_(std::move(name)), rank_(rank), size_(size), timeout_seconds_(timeout_seconds) {}
 
+// A lane is a sequence of operations that run one after the other: collectives of the group share
+// one, each direction between two ranks has its own, so that a send never waits behind a collective
+// that its receiver has not come to.
 LaneKey QueuedCommunicator::KeyOf(const Request& request) const {
   switch (request.kind) {
     case Kind::kSend: return {rank_, request.peer};
@@ -21,6 +24,7 @@ LaneKey QueuedCommunicator::KeyOf(const Request& request) const {
   }
 }
 
+// Lanes are made when they are first used.
 absl::StatusOr<QueuedCommunicator::Lane*> QueuedCommunicator::Enqueue(Request request,
                                                                       OperationPtr& operation) {
   if (absl::Status status = CheckRequest(request, rank_, size_); !status.ok()) return status;
@@ -37,6 +41,7 @@ absl::StatusOr<QueuedCommunicator::Lane*> QueuedCommunicator::Enqueue(Request re
   return lane.get();
 }
 
+// A thread per lane, made at the first asynchronous operation: jobs that only Run have none.
 absl::StatusOr<Ticket> QueuedCommunicator::Start(Request request) {
   std::unique_lock<std::mutex> lock(mutex_);
   OperationPtr operation;
@@ -68,6 +73,7 @@ absl::Status QueuedCommunicator::Wait(Ticket ticket) {
   return Finish(*lane, operation);
 }
 
+// Run by the caller itself where the lane is free, which saves two changes of thread.
 absl::Status QueuedCommunicator::Run(Request request) {
   Lane* lane;
   OperationPtr operation;
@@ -122,6 +128,8 @@ std::string QueuedCommunicator::Explain(const Request& request, const std::strin
                       rank_, ": ", what);
 }
 
+// Runs the first operation of a lane without the lock. Exactly one thread drives a lane (`driven`);
+// the connection is made at the first operation.
 void QueuedCommunicator::DriveHead(Lane& lane, std::unique_lock<std::mutex>& lock) {
   const OperationPtr operation = lane.queue.front();
   lane.driven = true;
@@ -181,6 +189,7 @@ void QueuedCommunicator::Abort(const std::string& why) {
        lock);
 }
 
+// Drives what nobody else does.
 void QueuedCommunicator::ThreadLoop(Lane& lane) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stopping_) {
@@ -192,6 +201,8 @@ void QueuedCommunicator::ThreadLoop(Lane& lane) {
   }
 }
 
+// Operations that were started and never waited for are ended with an error, which the other ranks
+// hear of.
 void QueuedCommunicator::StopLanes() {
   std::vector<std::thread> threads;
   {

@@ -83,6 +83,7 @@ class Queue : public Source {
   }
 
  private:
+  // Begins to read the next file, of the next epoch after the last one.
   void Prefetch() {
     if (file_ == files_.size() && ++epoch_ < dataset_.epochs) file_ = 0;
     if (file_ == files_.size()) return;
@@ -115,6 +116,8 @@ class Listed : public Source {
 };
 
 // Writes one feed.
+// One feed of all steps: of a dense slot one .npy with the step as first dim, of a ragged one a
+// file and a LoD per step.
 class Feeder {
  public:
   Feeder(const Slot& slot, size_t column, std::string stem)
@@ -201,6 +204,9 @@ void AppendAll(const Samples& samples, std::vector<Place>& out) {
 }
 
 // The orders of the trainers over all epochs.
+// Global: one order of all samples, dealt out in equal shares, the rest left out. Local: each
+// trainer mixes the samples of its own files. Either way the order is a function of seed, epoch and
+// trainer.
 absl::StatusOr<std::vector<std::vector<Place>>> Orders(const Dataset& dataset, int64_t trainers,
                                                        const std::vector<Samples>& all) {
   std::vector<std::vector<Place>> orders(static_cast<size_t>(trainers));
@@ -268,6 +274,8 @@ absl::StatusOr<FedDataset> Drain(const Dataset& dataset,
 
 }  // namespace
 
+// Consecutive files, as many for each trainer as for any other or one more, the first trainers
+// having more: as get_file_shard of the framework deals them.
 absl::StatusOr<std::vector<std::string>> FilesOf(const Dataset& dataset, int64_t trainer,
                                                  int64_t trainers) {
   const auto count = static_cast<int64_t>(dataset.files.size());
@@ -284,6 +292,8 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const Dataset& dataset, int64_t
   return std::vector<std::string>(dataset.files.begin() + begin, dataset.files.begin() + end);
 }
 
+// A step of the job is a batch of every trainer, in the order of the trainers: that is what the
+// reference program, which knows no trainers, gets as one batch.
 absl::StatusOr<FedDataset> WriteFeeds(const Dataset& dataset, int64_t trainers, int threads,
                                       const std::string& folder) {
   std::vector<Samples> all;

@@ -37,6 +37,10 @@ void RunRows(void* arg, int64_t lo, int64_t n) {
   rows.kernel(rows.args, lo, lo + n);
 }
 
+// A generated kernel with its arguments. Pointers of fixed places are bound once; those of values
+// and the table of extents are looked up at every run, since values move when they grow. The last
+// argument is where a kernel notes the element at which it would have divided by zero: kernels
+// cannot return a status.
 class BoundKernel : public BoundNode {
  public:
   BoundKernel(const KernelNode& kernel, const Node& node, DtKernel function,
@@ -79,6 +83,9 @@ class BoundKernel : public BoundNode {
   uint64_t& fault_;
 };
 
+// A library call with its arguments and attributes, all in memory that lives as long as the node: a
+// run changes only what values have for extents. `narrow_` widens arguments of element types that
+// the kernel lacks, and narrows its results.
 class BoundCall : public BoundNode {
  public:
   BoundCall(const CallNode& call, const Node& node, DtFunction function,
@@ -117,6 +124,8 @@ BoundCall::BoundCall(const CallNode& call, const Node& node, DtFunction function
   if (narrow->any()) narrow_ = std::move(narrow);
 }
 
+// The plan keeps all integers, reals and strings of a call in one list each; an attribute is a kind
+// and a count, and takes the next ones of its kind.
 void BoundCall::BindAttributes(const CallNode& call) {
   for (const std::string& text : call.strings) strings_.push_back(text.c_str());
   const int64_t* ints = call.ints.data();
@@ -202,6 +211,8 @@ class BoundCopy : public BoundNode {
 
 }  // namespace
 
+// A symbol that the library lacks is noted and binding goes on, so that one message names all of
+// them.
 BindResult Bind(const KernelNode& kernel, const Node& node, Binder& binder) {
   std::vector<void*> pointers;
   DT_ASSIGN_OR_RETURN(std::vector<ValueArgument> values, ValuesOf(kernel.args, pointers, binder));

@@ -10,10 +10,12 @@
 namespace dtranspile::exec {
 namespace {
 
+// Messages say from the inside out in which turn, task or block they arose.
 absl::Status Inside(const absl::Status& status, const std::string& where) {
   return absl::Status(status.code(), absl::StrCat(status.message(), "; in ", where));
 }
 
+// The condition is a bool of one element in the arena, which an op before this node wrote.
 class BoundIf : public BoundNode {
  public:
   BoundIf(const Node& node, const bool* condition, BoundBody then, BoundBody otherwise)
@@ -29,6 +31,8 @@ class BoundIf : public BoundNode {
   const BoundBody then_, otherwise_;
 };
 
+// A limit of turns stands in the plan: a program that never ends is an error of the step, not a
+// hang.
 class BoundWhile : public BoundNode {
  public:
   BoundWhile(const Node& node, const bool* condition, int64_t limit, BoundBody body)
@@ -137,6 +141,9 @@ class BoundMicro : public BoundNode {
   Position now_;
 };
 
+// Bodies are bound once per instance, each to that instance's memory: micro-batch m uses instance m
+// % instances, so that as many are under way at once as the schedule needs, and no more memory is
+// used than that.
 absl::Status BoundMicro::BindTasks(Binder& binder) {
   const Binder::Scope outer = binder.scope;
   for (size_t i = 0; i < instances_.size(); ++i) {
@@ -156,6 +163,7 @@ absl::Status BoundMicro::BindTasks(Binder& binder) {
   return absl::OkStatus();
 }
 
+// Sends are not waited for where they start: the receiver's stage may come to them much later.
 absl::Status BoundMicro::WaitFor(Instance& instance, const Walk& walk) {
   for (Pending* send : instance.sends) DT_RETURN_IF_ERROR(send->Wait(walk));
   return absl::OkStatus();
@@ -172,6 +180,7 @@ absl::Status BoundMicro::Begin(Entry& entry, int64_t micro, const Walk& walk) {
   return absl::OkStatus();
 }
 
+// The stage's row of the schedule, entry by entry; a trace shows each as one span.
 absl::Status BoundMicro::RunOrder(Walk& walk) {
   for (size_t i = 0; i < order_.size(); ++i) {
     Entry& entry = order_[i];
@@ -212,6 +221,8 @@ BindResult Bind(const WhileNode& loop, const Node& node, Binder& binder) {
   return std::make_unique<BoundWhile>(node, Flag(condition), loop.limit, std::move(body));
 }
 
+// A guard over mesh axes is decided here, once for the rank; one over the axis of micro-batches is
+// data of the run, and both of its sides are bound.
 BindResult Bind(const AtNode& guard, const Node& node, Binder& binder) {
   Selector rank = guard.at;
   const MicroNode* micro = binder.scope.micro;
@@ -237,6 +248,8 @@ BindResult Bind(const MicroNode& micro, const Node& node, Binder& binder) {
   return bound;
 }
 
+// A body per extent that a block can have (whole ones and a shorter last one): of each block that
+// this rank owns, the body of its extent is bound to the block's memory.
 BindResult Bind(const BlocksNode& blocks, const Node& node, Binder& binder) {
   DT_ASSIGN_OR_RETURN(const Place place, PlaceOf(blocks.layout.axes, binder.links.position));
   const Binder::Scope outer = binder.scope;

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int kMostRanks = 1 << 24;
 
+// {"axis": number} with numbers from `least` to the largest number of ranks.
 std::map<std::string, int64_t> ReadSizes(JsonObject& root, const char* key, int64_t least) {
   std::map<std::string, int64_t> sizes;
   const Json& json = root.Object(key);
@@ -17,6 +18,7 @@ std::map<std::string, int64_t> ReadSizes(JsonObject& root, const char* key, int6
   return sizes;
 }
 
+// A group that this rank is a member of: its name, size, and the rank's place in it.
 CommConfig ReadComm(JsonObject object) {
   CommConfig comm;
   comm.name = object.String("name");
@@ -27,6 +29,7 @@ CommConfig ReadComm(JsonObject object) {
   return comm;
 }
 
+// How the members of a group find one another; `token` proves that who connects belongs to the job.
 comm::Rendezvous ReadRendezvous(JsonObject object) {
   comm::Rendezvous r;
   r.backend = object.String("backend");
@@ -39,6 +42,8 @@ comm::Rendezvous ReadRendezvous(JsonObject object) {
   return r;
 }
 
+// A role of servers and the ranks that ask them; the mesh of the senders' role is a list, since the
+// order of the axes says how coordinates become a number.
 RpcConfig ReadRpc(JsonObject object) {
   RpcConfig rpc;
   rpc.role = object.String("role");
@@ -87,6 +92,8 @@ Json ToJson(const CheckpointConfig& c) {
           {"part_names", c.part_names}};
 }
 
+// Initial values come from a folder of a file per variable, or from one combined file, whose
+// records have no names: these are listed then.
 InitConfig ReadInit(JsonObject object) {
   InitConfig init;
   if (object.Has("folder")) {
@@ -99,6 +106,8 @@ InitConfig ReadInit(JsonObject object) {
   return init;
 }
 
+// All of CONFIG, the file by which the launcher tells a rank what to do. Keys that nothing reads
+// are errors (Done), and so are ones that lack: both ends are of one version.
 WorkerConfig Read(const Json& json, JsonErrors& errors) {
   JsonObject root(json, "", errors);
   WorkerConfig c;
@@ -143,6 +152,7 @@ WorkerConfig Read(const Json& json, JsonErrors& errors) {
   if (root.Has("save_fetches")) c.save_fetches = root.String("save_fetches");
   if (root.Has("trace")) c.trace = root.String("trace");
   c.control_fd = static_cast<int>(root.Int("control_fd", 0, INT32_MAX));
+  if (root.Has("flight_fd")) c.flight_fd = static_cast<int>(root.Int("flight_fd", 0, INT32_MAX));
   root.Done();
   for (const auto& [axis, at] : c.coordinates)
     if (c.mesh.count(axis) == 0 || at >= c.mesh.at(axis))
@@ -150,6 +160,7 @@ WorkerConfig Read(const Json& json, JsonErrors& errors) {
   return c;
 }
 
+// Paths that are not wanted are null in the file, and empty in the struct.
 Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 }  // namespace
@@ -170,6 +181,7 @@ absl::StatusOr<WorkerConfig> ReadConfig(const std::string& path) {
   return config;
 }
 
+// What Read reads: a field that is added to one of them has to be added to the other.
 Json ToJson(const WorkerConfig& c) {
   Json comms = Json::array(), servers = Json::array(), feeds = Json::array(), init;
   for (const CommConfig& comm : c.comms)
@@ -215,7 +227,8 @@ Json ToJson(const WorkerConfig& c) {
           {"part_names", c.part_names},
           {"save_fetches", OrNull(c.save_fetches)},
           {"trace", OrNull(c.trace)},
-          {"control_fd", c.control_fd}};
+          {"control_fd", c.control_fd},
+          {"flight_fd", c.flight_fd < 0 ? Json() : Json(c.flight_fd)}};
 }
 
 }  // namespace dtranspile::exec

@@ -105,6 +105,7 @@ absl::Status ForEachOfCombined(const InitConfig& init, const Plan& plan, const V
   return absl::OkStatus();
 }
 
+// One file per variable, of those that are given; others were found missing before.
 absl::Status ForEachOfFolder(const InitConfig& init, const MissingInitials& missing,
                              const Plan& plan, const Variables& variables, io::Elements elements,
                              const UseInitial& use) {
@@ -140,6 +141,7 @@ Variables AllVariables(const Plan& plan) {
   return variables;
 }
 
+// Those that exist on a rank with these coordinates: pipeline stages, for instance, have their own.
 Variables VariablesOf(const Plan& plan, const std::map<std::string, int64_t>& coordinates) {
   Variables variables;
   for (const Persistable& p : plan.persistables)
@@ -147,6 +149,7 @@ Variables VariablesOf(const Plan& plan, const std::map<std::string, int64_t>& co
   return variables;
 }
 
+// Files hold whole tensors, whatever part of one the rank keeps.
 const std::vector<int64_t>& WholeDims(const Plan& plan, const Persistable& variable) {
   return variable.layout ? variable.layout->whole : BufferAt(plan, variable.buffer).dims;
 }
@@ -168,6 +171,8 @@ FillFunction FillOf(DType type) {
   }
 }
 
+// The feeds that the program reads, opened and compared with what it was compiled for, and the part
+// of each that this rank takes.
 absl::StatusOr<std::vector<OpenFeed>> OpenFeeds(const WorkerConfig& config, const Plan& plan) {
   std::vector<OpenFeed> feeds;
   std::map<std::string, std::string> files;
@@ -189,6 +194,8 @@ absl::StatusOr<std::vector<OpenFeed>> OpenFeeds(const WorkerConfig& config, cons
   return feeds;
 }
 
+// Before the first step: the variable exists, its type can hold every number, and there is one for
+// each step.
 absl::Status CheckPerStep(const WorkerConfig& config, const Plan& plan) {
   for (const auto& [name, values] : config.per_step) {
     const Persistable* p = FindPersistable(plan, name);
@@ -218,6 +225,9 @@ absl::Status CheckPerStep(const WorkerConfig& config, const Plan& plan) {
   return absl::OkStatus();
 }
 
+// Sorts the variables without a given value: `copied` begin as another one that was given (an
+// average as its parameter), `made` are left to the start-up program, and a parameter among them is
+// an error, since a start-up program's random value is surely not what was meant.
 absl::StatusOr<MissingInitials> FindMissing(const InitConfig& init, const Plan& plan,
                                             const Variables& variables) {
   const std::set<std::string> names(init.names.begin(), init.names.end());
@@ -266,6 +276,8 @@ absl::Status ForEachInitial(const InitConfig& init, const MissingInitials& missi
                              : ForEachOfFolder(init, missing, plan, variables, elements, use);
 }
 
+// What the launcher does before it starts any process: all feeds and initial values are opened and
+// compared, none is read, so that a wrong file is one message instead of one per rank.
 absl::Status CheckInputs(const WorkerConfig& config, const Plan& plan) {
   DT_RETURN_IF_ERROR(CheckPerStep(config, plan));
   DT_ASSIGN_OR_RETURN(const std::vector<OpenFeed> feeds, OpenFeeds(config, plan));

@@ -19,6 +19,9 @@ constexpr int kMostDepth = 64;  // of nodes in nodes
 constexpr std::pair<const char*, double> kWordsOfReals[] = {
     {"nan", NAN}, {"inf", INFINITY}, {"-inf", -INFINITY}};
 
+// The visitor that makes JSON of a plan. Every Fields(v, x) of plan_fields.h calls one method per
+// field, in the order of the file; `May()` says of the next field that it is left out where it has
+// its usual value, so that plans stay short and old ones stay readable.
 class Writer {
  public:
   explicit Writer(OrderedJson& json) : json_(json) { json_ = OrderedJson::object(); }
@@ -99,6 +102,7 @@ class Writer {
   }
 
  private:
+  // Fields takes a reference that a reader could write through: one description serves both ways.
   template <typename T>
   static OrderedJson Written(const T& value) {
     OrderedJson json;
@@ -116,6 +120,8 @@ class Writer {
   bool may_ = false;
 };
 
+// The visitor that fills a plan from JSON, with the ranges that plan_fields.h states. Errors are
+// collected with the place where they stand; after the first one nothing that is read is used.
 class Reader {
  public:
   // `plan`: its buffers are known to what is read after them.
@@ -241,6 +247,7 @@ class Reader {
     may_ = false;
     return !may || object_.Has(key);
   }
+  // Buffers stand before whatever names them, so that a number out of range is seen here.
   int64_t LastBuffer() const { return static_cast<int64_t>(plan_.buffers.size()) - 1; }
 
   double Real(const Json& value, const std::string& where) {
@@ -259,6 +266,8 @@ class Reader {
     object.Done();
   }
 
+  // The kind of a node is the first of kNodeKeys that its object has; kIndex walks through them at
+  // compile time, so that the kind of the variant and its key cannot come apart.
   template <size_t kIndex = 0>
   void ReadNode(const Json& value, const std::string& where, Node& node) {
     if constexpr (kIndex == std::size(kNodeKeys)) {
@@ -283,6 +292,8 @@ class Reader {
 
 }  // namespace
 
+// Both versions are looked at before anything else: a plan of another schema has fields that would
+// only confuse, one of another ABI has kernels that must not be called.
 void PlanFromJson(const Json& json, Plan& plan, JsonErrors& errors) {
   JsonObject root(json, "", errors);
   if (root.Int("schema") != kPlanSchema && errors.ok())

@@ -78,6 +78,9 @@ std::string Line(int depth, const std::string& text) {
   return absl::StrCat(std::string(static_cast<size_t>(2 * depth), ' '), text, "\n");
 }
 
+// Nodes as lines of text. Kernels and calls, which a program mostly consists of, are written like
+// functions; all other kinds by their fields, so that a new kind prints without a line of code
+// here.
 class Printer {
  public:
   Printer(Names& names, const PlanTextOptions& options) : names_(names), options_(options) {}
@@ -263,6 +266,7 @@ std::string Printer::NodeText(const Node& node, const Kind& what, int depth) {
 
 }  // namespace
 
+// Names are followed through the program in its order, since what a place holds changes.
 std::string BodyText(const Plan& plan, const Program& program, int depth,
                      const PlanTextOptions& options) {
   Names names(plan);

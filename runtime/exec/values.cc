@@ -53,6 +53,7 @@ Json ElementsOf(const TensorView& view) {
 
 }  // namespace
 
+// What a buffer holds now, wherever it lies: extents of a value are those of the step.
 TensorView ViewOf(const Executor& executor, int id) {
   if (const Value* value = executor.value(id)) return value->view();
   const Buffer& buffer = BufferAt(executor, id);
@@ -65,6 +66,9 @@ absl::StatusOr<Feeds> Feeds::Open(const WorkerConfig& config, const Executor& ex
   return feeds;
 }
 
+// Three ways, by what the feed needs: through a tensor of its own where the buffer is a value or
+// the file has a narrower type; straight into the arena, only the part of this rank, in the common
+// case; and scalars, which have no dim to cut.
 absl::Status Feeds::Read(int64_t step, const Executor& executor) const {
   for (const OpenFeed& entry : entries_) {
     Value* value = executor.value(entry.buffer);
@@ -104,6 +108,7 @@ absl::StatusOr<Place> PlaceOf(const Persistable& variable, const Executor& execu
 // Even parts have their pad in memory.
 bool HasPad(const Layout& layout) { return layout.kind == LayoutKind::kEven; }
 
+// Stores a whole variable on this rank: as it is, or of a variable that is cut the rank's own part.
 absl::Status SetVariable(const Executor& executor, const Persistable& variable, Tensor whole) {
   const Buffer& buffer = BufferAt(executor, variable.buffer);
   DT_ASSIGN_OR_RETURN(const Tensor value, Widened(std::move(whole), buffer.dtype));
@@ -120,6 +125,9 @@ absl::Status SetVariable(const Executor& executor, const Persistable& variable, 
 
 }  // namespace
 
+// Values by precedence: those that are given; of a variable that begins as another one, and was not
+// given, that one's; all others by the start-up program, which therefore runs first where it is
+// needed. A parameter must be given where any is.
 absl::Status Initialise(const WorkerConfig& config, Executor& executor) {
   const Plan& plan = executor.plan();
   DT_RETURN_IF_ERROR(CheckInit(config, plan));
@@ -145,6 +153,8 @@ absl::Status Initialise(const WorkerConfig& config, Executor& executor) {
   return absl::OkStatus();
 }
 
+// The variables of a server as what requests name and cut: extents are those of the part that this
+// server has.
 absl::StatusOr<std::vector<Table>> TablesOf(const WorkerConfig& config, const Executor& executor) {
   std::vector<Table> tables;
   for (const Persistable* p : VariablesOf(executor.plan(), config.coordinates)) {
@@ -165,6 +175,9 @@ absl::StatusOr<std::vector<Table>> TablesOf(const WorkerConfig& config, const Ex
   return tables;
 }
 
+// Whole variables by the ranks that the launcher chose for them, parts of cut ones by all that own
+// one. Even parts are written as they lie, with their pad, other ones with the extents of what they
+// hold.
 absl::Status Save(const WorkerConfig& config, const Executor& executor) {
   // There may be many: of each the place is looked up at once.
   std::map<std::string_view, const Persistable*> variables;
@@ -189,6 +202,7 @@ absl::Status Save(const WorkerConfig& config, const Executor& executor) {
     DT_RETURN_IF_ERROR(
         write(config.save_parts, name, [&](const Persistable& p) -> absl::StatusOr<TensorView> {
           TensorView view = ViewOf(executor, p.buffer);
+          if (!p.layout) return view;  // a rank's own, of which the mean is saved
           DT_ASSIGN_OR_RETURN(const Place place, PlaceOf(p, executor));
           if (!HasPad(*p.layout)) view.dims = Parts(*p.layout, place.of).dims(place.at);
           return view;
@@ -196,6 +210,8 @@ absl::Status Save(const WorkerConfig& config, const Executor& executor) {
   return absl::OkStatus();
 }
 
+// An argument that arrives from another process: type and extents are compared before a byte is
+// copied.
 absl::Status SetBuffer(const Executor& executor, int id, const TensorView& tensor) {
   const Buffer& buffer = BufferAt(executor, id);
   const bool fits = buffer.space == Space::kValue ? buffer.kind == Value::Kind::kTensor
@@ -211,6 +227,8 @@ absl::Status SetBuffer(const Executor& executor, int id, const TensorView& tenso
   return absl::OkStatus();
 }
 
+// Numbers that the run gives step by step (a learning rate, say) fill all elements of a
+// persistable; that there are enough of them was checked at load.
 absl::Status SetPerStep(const WorkerConfig& config, int64_t step, const Executor& executor) {
   for (const auto& [name, values] : config.per_step) {
     if (step >= static_cast<int64_t>(values.size()))
@@ -225,6 +243,8 @@ absl::Status SetPerStep(const WorkerConfig& config, int64_t step, const Executor
   return absl::OkStatus();
 }
 
+// Looks every fetch up once, and makes the files that will hold all steps: one .npy with the step
+// as its first dim for fixed extents, one file per step otherwise.
 absl::StatusOr<Fetches> Fetches::Open(const WorkerConfig& config, const Executor& executor) {
   Fetches fetches;
   const Program* program = executor.plan().repeated();
@@ -258,6 +278,7 @@ absl::StatusOr<Fetches> Fetches::Open(const WorkerConfig& config, const Executor
   return fetches;
 }
 
+// What is reported of a step, null where a tensor is too large to be; files get all of it.
 absl::StatusOr<Json> Fetches::Take(int64_t step, const Executor& executor) {
   Json values = Json::object();
   for (Entry& entry : entries_) {

@@ -17,6 +17,7 @@
 namespace dtranspile::io {
 namespace {
 
+// Files of a ragged feed: name.step0.npy, name.step0.lod.json, name.step1.npy …
 std::string StepStem(const std::string& stem, int64_t step) {
   return absl::StrCat(stem, ".step", step);
 }
@@ -41,6 +42,8 @@ bool Exists(const std::string& path) {
 
 }  // namespace
 
+// A list of lists of offsets, by a parser of its own: a general one would build a value per offset,
+// of which there may be millions.
 absl::StatusOr<Lod> ParseLodJson(const std::string& name, const std::string& content) {
   LiteralCursor text(name, content);
   Lod lod;
@@ -74,6 +77,8 @@ absl::Status WriteStep(const std::string& stem, int64_t step, const TensorView& 
                    static_cast<int64_t>(text.size()));
 }
 
+// Takes away what another run has left that a reader would take for part of this one: the dense
+// file, and the step after the last.
 void ClearSteps(const std::string& stem, int64_t steps) {
   unlink((stem + ".npy").c_str());
   unlink((StepStem(stem, steps) + ".npy").c_str());
@@ -94,6 +99,7 @@ absl::StatusOr<Feed> Feed::OpenNpy(const std::string& path) {
   return feed;
 }
 
+// By name in a folder of feeds: the dense file, or the files of the steps.
 absl::StatusOr<Feed> Feed::Open(const std::string& folder, const std::string& name) {
   DT_ASSIGN_OR_RETURN(const std::string stem, PathInside(folder, name));
   if (Exists(stem + ".npy")) return OpenNpy(stem + ".npy");
@@ -108,6 +114,8 @@ absl::StatusOr<Feed> Feed::OpenFile(const std::string& path) {
   return !Exists(path) && Exists(StepStem(path, 0) + ".npy") ? OpenSteps(path) : OpenNpy(path);
 }
 
+// Step 0 says the type and the extents within a row; how many steps there are is counted by their
+// files.
 absl::StatusOr<Feed> Feed::OpenSteps(const std::string& stem) {
   Feed feed;
   feed.stem_ = stem;
@@ -118,6 +126,7 @@ absl::StatusOr<Feed> Feed::OpenSteps(const std::string& stem) {
   return feed;
 }
 
+// The LoD of a step, whose tensor must be like that of step 0 except for its rows.
 absl::StatusOr<Lod> Feed::ReadLod(int64_t step, DType dtype,
                                   const std::vector<int64_t>& dims) const {
   const std::string stem = StepStem(stem_, step);
@@ -142,6 +151,8 @@ absl::StatusOr<Tensor> Feed::ReadRagged(int64_t step) const {
   return value;
 }
 
+// Opens every step that will be run, without reading elements: sequences have to divide among the
+// parts in each.
 absl::Status Feed::CheckSteps(int64_t steps, int64_t parts) const {
   for (int64_t step = 0; ragged() && step < std::min(steps, steps_); ++step) {
     DT_ASSIGN_OR_RETURN(const NpyFile file, NpyFile::Open(StepStem(stem_, step) + ".npy"));
@@ -152,6 +163,7 @@ absl::Status Feed::CheckSteps(int64_t steps, int64_t parts) const {
   return absl::OkStatus();
 }
 
+// Parts are equal: a mean over unequal ones would weigh samples differently from the reference.
 absl::StatusOr<int64_t> Feed::PartExtent(const std::string& what, int64_t extent, int64_t part,
                                          int64_t parts) const {
   if (parts < 1 || part < 0 || part >= parts) {
@@ -175,6 +187,7 @@ absl::StatusOr<Tensor> Feed::Read(int64_t step) const {
   return value;
 }
 
+// Part `part` of a step along `dim`; a ragged feed is cut between sequences.
 absl::StatusOr<Tensor> Feed::ReadPart(int64_t step, int dim, int64_t part, int64_t parts) const {
   if (ragged()) {
     if (dim != 0)

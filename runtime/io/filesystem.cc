@@ -30,6 +30,8 @@ Entry EntryOf(mode_t mode) {
   return S_ISLNK(mode) ? Entry::kLink : Entry::kOther;
 }
 
+// What is at a path, by stat (where links lead) or lstat (the link itself). Nothing there is an
+// answer, not an error; a file where a folder should be on the way counts as nothing there.
 absl::StatusOr<Entry> LookWith(int (*ask)(const char*, struct stat*), const std::string& path) {
   struct stat info;
   if (ask(path.c_str(), &info) == 0) return EntryOf(info.st_mode);
@@ -114,6 +116,8 @@ std::string WithEnding(std::string_view path, std::string_view ending) {
                       std::string(ending));
 }
 
+// Parents first. `made` gets the folders that were not there before, so that a caller who fails
+// later can take them away again. Losing a race for a folder is no error: it is looked at again.
 absl::Status MakeFolders(const std::string& path, std::vector<std::string>* made, mode_t mode) {
   DT_ASSIGN_OR_RETURN(Entry entry, Look(path));
   if (entry == Entry::kNone) {
@@ -132,6 +136,7 @@ absl::Status MakeFolders(const std::string& path, std::vector<std::string>* made
   return absl::InvalidArgumentError(path + ": is in the way, not a folder");
 }
 
+// Sorted: what is made of the names does not depend on the file system.
 absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& folder) {
   DIR* listing = opendir(folder.c_str());
   if (listing == nullptr) return ErrnoStatus(errno, folder + ": opening the folder");
@@ -145,6 +150,8 @@ absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& folder) {
   return names;
 }
 
+// Works on open folders (openat, unlinkat) and follows no links: nobody can lead it elsewhere by
+// exchanging a folder for a link while it is at work.
 absl::Status RemoveAll(const std::string& path) {
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder >= 0)
@@ -153,6 +160,8 @@ absl::Status RemoveAll(const std::string& path) {
   return ErrnoStatus(errno, path + ": removing");
 }
 
+// The path at the end of a chain of links, which itself may not exist. Links of /proc (an open
+// file's, say) are no texts that lead anywhere, and stay as they are.
 absl::StatusOr<std::string> FollowLinks(std::string path) {
   constexpr int kMostLinks = 40;  // as the kernel
   for (int links = 0; links <= kMostLinks; ++links) {

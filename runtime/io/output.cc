@@ -22,6 +22,7 @@ namespace {
 // Most of a name that a message has: names of megabytes are no news after that.
 constexpr size_t kShown = 100;
 
+// Variable names may have slashes, which become folders.
 std::vector<std::string> Components(const std::string& name) {
   std::vector<std::string> parts;
   size_t begin = 0;
@@ -33,6 +34,7 @@ std::vector<std::string> Components(const std::string& name) {
   }
 }
 
+// Below an output a link to a folder is refused: it could lead out of the output.
 absl::Status MakeFolder(const std::string& path) {
   if (mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, path + ": making the folder");
@@ -45,6 +47,7 @@ absl::Status MakeFolder(const std::string& path) {
   return absl::OkStatus();
 }
 
+// The kernel takes less than 2 GiB at once, and may take less than it was given.
 absl::Status WriteAll(int descriptor, const std::string& path, const void* data, int64_t size) {
   constexpr int64_t kPart = int64_t{1} << 30;
   auto* from = static_cast<const char*>(data);
@@ -72,6 +75,8 @@ absl::StatusOr<Named> FindNamed(const std::string& path) {
 
 }  // namespace
 
+// Names come from programs, which are hostile input: no part may be empty, '.' or '..', so that the
+// path stays inside of `folder`.
 absl::StatusOr<std::string> PathInside(const std::string& folder, const std::string& name) {
   for (const std::string& part : Components(name)) {
     if (part.size() > NAME_MAX)
@@ -105,12 +110,14 @@ OutputFile::OutputFile(std::string path, int descriptor)
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
 
+// A file that was not closed is not whole, and goes.
 OutputFile::~OutputFile() {
   if (descriptor_ < 0) return;
   close(descriptor_);
   unlink(path_.c_str());
 }
 
+// Never through a link, and not to a pipe, which would block.
 absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   const int descriptor = open(path.c_str(), kFlags, 0666);
@@ -125,6 +132,7 @@ absl::Status OutputFile::Write(const void* data, int64_t size) {
   return WriteAll(descriptor_, path_, data, size);
 }
 
+// Some file systems report a full disk only when the file is closed.
 absl::Status OutputFile::Close() {
   if (close(std::exchange(descriptor_, -1)) == 0) return absl::OkStatus();
   const int reason = errno;
@@ -138,6 +146,8 @@ absl::Status WriteFile(const std::string& path, const void* data, int64_t size) 
   return file.Close();
 }
 
+// A path that a user has named: a regular file is replaced as a whole (staged.h), devices and pipes
+// are written where they are.
 absl::Status WriteNamed(const std::string& path, const void* data, int64_t size) {
   DT_ASSIGN_OR_RETURN(const Named named, FindNamed(path));
   if (!named.in_place) {

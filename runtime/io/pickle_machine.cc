@@ -19,6 +19,10 @@ constexpr PickleRef kNoValue = std::numeric_limits<PickleRef>::max();
 
 }  // namespace
 
+// The virtual machine of pickles (Python's pickletools describes it), for protocols 2 to 5, without
+// what runs code: opcodes are rows of a table, those without a handler are refused, and the only
+// names and calls are the permitted ones of FindGlobal and CallGlobal. Values are nodes on a heap
+// with a budget, so that a small file cannot become a large value. Linear in the file.
 absl::StatusOr<PickleRef> PickleMachine::Run() {
   while (true) {
     opcode_ = at_;
@@ -42,6 +46,8 @@ const char* PickleMachine::opcode_name() const {
   return row ? row->name : "end of file";
 }
 
+// All reading goes through here: no length of the file is believed before it was compared with what
+// is left.
 absl::StatusOr<std::string_view> PickleMachine::Take(uint64_t count) {
   if (count > file_.size() - at_) {
     return absl::DataLossError(
@@ -52,6 +58,7 @@ absl::StatusOr<std::string_view> PickleMachine::Take(uint64_t count) {
   return taken;
 }
 
+// Little-endian, as the machine is.
 template <typename T>
 absl::StatusOr<T> PickleMachine::Number() {
   DT_ASSIGN_OR_RETURN(const std::string_view bytes, Take(sizeof(T)));
@@ -60,6 +67,7 @@ absl::StatusOr<T> PickleMachine::Number() {
   return value;
 }
 
+// The one text format of protocol 2: module and name of a global, each ended by a line feed.
 absl::StatusOr<std::string_view> PickleMachine::Line() {
   const size_t end = file_.find('\n', at_);
   if (end == std::string_view::npos) return absl::DataLossError("a name without an end");
@@ -73,6 +81,8 @@ absl::Status PickleMachine::PushResult(absl::StatusOr<PickleRef> ref) {
   return ref.status();
 }
 
+// Values below the last mark are not available: an opcode may not take what belongs to an outer
+// one.
 absl::Status PickleMachine::Want(size_t count) const {
   if (Available() >= count) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -85,6 +95,7 @@ PickleRef PickleMachine::PopOne() {
   return top;
 }
 
+// The values since the last mark, in order; the mark goes, too.
 absl::StatusOr<std::vector<PickleRef>> PickleMachine::PopToMark() {
   if (marks_.empty()) return absl::InvalidArgumentError("no mark on the stack");
   const auto begin = stack_.begin() + static_cast<ptrdiff_t>(marks_.back());
@@ -100,6 +111,7 @@ absl::Status PickleMachine::Proto() {
   return absl::InvalidArgumentError(absl::StrCat("protocol ", version, "; 2 to 5 are read"));
 }
 
+// Frames only help readers that fetch a file in pieces; the content follows unframed.
 absl::Status PickleMachine::Frame() {
   DT_ASSIGN_OR_RETURN(const uint64_t size, Number<uint64_t>());
   if (size <= file_.size() - at_) return absl::OkStatus();
@@ -173,6 +185,7 @@ absl::Status PickleMachine::BinFloat() {
   return absl::OkStatus();
 }
 
+// A length of the opcode's width, then as many bytes.
 template <typename Length>
 absl::Status PickleMachine::Bytes(PickleKind kind) {
   DT_ASSIGN_OR_RETURN(const Length count, Number<Length>());
@@ -266,6 +279,7 @@ absl::Status PickleMachine::SetItems() {
   return AddItems(PickleKind::kDict, std::move(items));
 }
 
+// The only way by which names enter; what is not on the list of permitted ones is an error.
 absl::Status PickleMachine::FindName(std::string_view module, std::string_view name) {
   // Longer names than any permitted one are cut for the message.
   return PushResult(
@@ -287,6 +301,8 @@ absl::Status PickleMachine::StackGlobal() {
   return FindName(heap_[module].bytes, heap_[name].bytes);
 }
 
+// "Call the function with the arguments": of the permitted ones, each of which is written anew here
+// (pickle_objects.h).
 absl::Status PickleMachine::Reduce() {
   DT_RETURN_IF_ERROR(Want(2));
   const PickleRef arguments = PopOne();
@@ -294,12 +310,15 @@ absl::Status PickleMachine::Reduce() {
   return PushResult(CallGlobal(heap_, function, arguments));
 }
 
+// The state of an object that Reduce made stays on the stack in its place.
 absl::Status PickleMachine::Build() {
   DT_RETURN_IF_ERROR(Want(2));
   const PickleRef state = PopOne();
   return SetState(heap_, stack_.back(), state);
 }
 
+// The memo is a vector, since picklers number densely; `memoized_` counts the entries for MEMOIZE,
+// which takes the next number.
 absl::Status PickleMachine::Store(uint64_t index) {
   DT_RETURN_IF_ERROR(Want(1));
   // Picklers number what they store from 0, with at least an opcode each.
@@ -342,6 +361,7 @@ absl::Status PickleMachine::LongBinGet() {
   return Load(index);
 }
 
+// Errors name the offset and the opcode; a pickle ends where the file does.
 absl::StatusOr<PickleRef> RunPickle(const std::string& name, std::string_view file,
                                     PickleHeap& heap) {
   if (file.size() < 2 || static_cast<uint8_t>(file[0]) != 0x80) {

@@ -21,6 +21,9 @@ constexpr char kStructured[] = "StructuredToParameterName@@";
 using Names = std::map<std::string, std::string>;
 using Entries = std::map<std::string, PickleRef>;
 
+// A state is a dict from names to arrays. Two entries of it are the framework's own: one lists
+// arrays that were cut into slices, since pickles of protocol 2 have no values above 4 GiB; the
+// other translates the names of a layer's structure to those of its parameters.
 class StateBuilder {
  public:
   StateBuilder(std::string file, PickleHeap& heap) : file_(std::move(file)), heap_(heap) {}
@@ -78,6 +81,7 @@ absl::StatusOr<Entries> StateBuilder::EntriesOf(const std::string& what, PickleR
   return entries;
 }
 
+// paddle.save writes a tensor as the tuple (name, array).
 const PickleNode* StateBuilder::ArrayOf(PickleRef value) const {
   const PickleNode* node = &heap_[value];
   if (node->kind == PickleKind::kTuple && node->items.size() == 2 &&
@@ -103,6 +107,8 @@ absl::StatusOr<std::vector<int64_t>> StateBuilder::Extents(const std::string& ke
   return dims;
 }
 
+// Bytes must be those of type and extents exactly. Arrays in Fortran's order are transposed here,
+// so that nobody after this knows of it.
 absl::StatusOr<Tensor> StateBuilder::ToTensor(const std::string& key, const PickleNode& array) {
   if (array.items.empty()) return Error(key, "is an array without contents");
   DT_ASSIGN_OR_RETURN(std::vector<int64_t> dims, Extents(key, array.items[0]));
@@ -126,6 +132,7 @@ absl::StatusOr<Tensor> StateBuilder::ToTensor(const std::string& key, const Pick
   return tensor;
 }
 
+// Slices are flat pieces in order; every slice belongs to one array only.
 absl::StatusOr<Tensor> StateBuilder::Join(const std::string& key, const Entries& info,
                                           PickleState* state, std::set<std::string>* used) {
   const auto shape = info.find("OriginShape");
@@ -182,6 +189,7 @@ absl::Status StateBuilder::JoinSlices(PickleRef info, PickleState* state) {
   return absl::OkStatus();
 }
 
+// Names that are not translated stay; two tensors may not end with one name.
 absl::Status StateBuilder::Rename(PickleRef names, PickleState* state) {
   DT_ASSIGN_OR_RETURN(const Entries entries, EntriesOf(kStructured, names));
   std::map<std::string, Tensor> renamed;
@@ -197,6 +205,8 @@ absl::Status StateBuilder::Rename(PickleRef names, PickleState* state) {
   return absl::OkStatus();
 }
 
+// What is no array (a learning-rate scheduler's numbers, say) is named and left out: it is for the
+// caller to decide whether that matters.
 absl::StatusOr<PickleState> StateBuilder::Build(PickleRef root) {
   DT_ASSIGN_OR_RETURN(const Entries entries, EntriesOf("the state", root));
   PickleState state;

@@ -35,6 +35,7 @@ absl::Status Sync(const std::string& path) {
   return failed == 0 ? absl::OkStatus() : ErrnoStatus(failed, path + ": writing");
 }
 
+// Files before the folder that holds them: a name must not be on disk before its content is.
 absl::Status CollectTree(const std::string& folder, std::vector<std::string>& paths) {
   DT_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(folder));
   for (const std::string& name : names) {
@@ -64,10 +65,12 @@ absl::Status SyncTree(const std::string& folder) {
   return absl::OkStatus();
 }
 
+// Exchanges two folders at one instant; the number of the error, or 0.
 int ExchangeNames(const std::string& a, const std::string& b) {
   return renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0 ? 0 : errno;
 }
 
+// File systems that cannot exchange are told apart from errors, since there is a remedy.
 absl::Status ExchangeError(int error, const std::string& target) {
   for (int unable : {EINVAL, ENOSYS, EOPNOTSUPP, EXDEV})
     if (error == unable)
@@ -115,6 +118,7 @@ bool HoldsWorkingFolder(const std::string& folder) {
   return false;
 }
 
+// Mount points cannot be renamed; kernels that do not tell are left to the rename itself.
 bool IsMountRoot(const std::string& folder) {
   struct statx info;
   return statx(AT_FDCWD, folder.c_str(), 0, STATX_TYPE, &info) == 0 &&
@@ -133,6 +137,7 @@ void FinishFiles(const std::string& owned) {
 
 }  // namespace
 
+// Tries every 2 ms, 5000 times: flock() itself would wait without an end.
 FolderLock::FolderLock(const std::string& folder, Kind kind)
     : descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   constexpr int kAttempts = 5000;
@@ -152,6 +157,9 @@ StagedFolder::MadeFolders::~MadeFolders() {
   for (auto path = paths.rbegin(); path != paths.rend(); ++path) rmdir(path->c_str());
 }
 
+// The new folder is made beside the place that it will take, on the same file system, so that one
+// rename publishes it. What can be refused is refused here, before any work: a file in the place, a
+// link that leads nowhere, a place that cannot be exchanged.
 absl::StatusOr<StagedFolder> StagedFolder::Create(const std::string& named) {
   DT_ASSIGN_OR_RETURN(const std::string path, WithoutDots(named));
   DT_ASSIGN_OR_RETURN(std::string target, FollowLinks(path));
@@ -172,6 +180,8 @@ absl::StatusOr<StagedFolder> StagedFolder::Create(const std::string& named) {
   return staged;
 }
 
+// Tries an exchange with two empty folders of our own: whether a file system can do it is known by
+// trying only.
 absl::Status StagedFolder::CheckPlace() const {
   if (IsMountRoot(target_))
     return absl::FailedPreconditionError(
@@ -194,6 +204,7 @@ absl::Status StagedFolder::CheckPlace() const {
   return error == 0 ? absl::OkStatus() : ExchangeError(error, target_);
 }
 
+// The rename itself is on disk when the folder that holds the name is.
 absl::Status StagedFolder::SyncPlace() const {
   DT_RETURN_IF_ERROR(Sync(ParentOf(target_)));
   for (const std::string& folder : above_.paths) DT_RETURN_IF_ERROR(Sync(ParentOf(folder)));
@@ -209,12 +220,16 @@ absl::Status StagedFolder::TakePlace() {
   return ErrnoStatus(errno, target_ + ": putting the folder in its place");
 }
 
+// Signals that would end the process wait meanwhile: content and name are both there, or neither.
 absl::Status StagedFolder::PublishNew() {
   DT_RETURN_IF_ERROR(SyncTree(path_));
   const EndingSignalsHeld held;
   return TakePlace();
 }
 
+// Exchanges what is there for the new folder, if `accept` agrees with what is there, and with what
+// came out: between the look and the exchange another process may have put something else in the
+// place, which then goes back.
 absl::Status StagedFolder::PublishOver(
     const std::function<absl::Status(const std::string& old)>& accept) {
   DT_RETURN_IF_ERROR(SyncTree(path_));
@@ -240,6 +255,9 @@ absl::Status StagedFolder::PublishOver(
   return absl::UnavailableError(target_ + ": comes and goes");
 }
 
+// Replaces a folder, keeping those of its files that the new one does not supersede: these are
+// linked into the new folder first, so that after the exchange both old and new ones are there at
+// once. What a writer added meanwhile is moved afterwards.
 absl::Status StagedFolder::Into(const std::function<bool(const std::string& name)>& superseded,
                                 bool& placed) {
   DT_RETURN_IF_ERROR(SyncTree(path_));
@@ -256,6 +274,8 @@ absl::Status StagedFolder::Into(const std::function<bool(const std::string& name
   return SyncPlace();
 }
 
+// Where nothing was placed the new files are not thrown away with the error: they stay beside the
+// target, and the message says where.
 absl::Status StagedFolder::PublishInto(
     const std::function<bool(const std::string& name)>& superseded) {
   bool placed = false;
@@ -274,6 +294,8 @@ StagedFiles::StagedFiles(std::vector<std::string> targets, OwnedFolder owned)
     paths_.push_back(absl::StrCat(owned_.path(), kContent, "/", BaseOf(target)));
 }
 
+// Several files of one folder that are replaced together. They are written into a folder of ours
+// beside them.
 absl::StatusOr<StagedFiles> StagedFiles::Create(const std::vector<std::string>& named) {
   std::vector<std::string> targets;
   for (const std::string& name : named) {
@@ -294,6 +316,9 @@ absl::StatusOr<StagedFiles> StagedFiles::Create(const std::vector<std::string>& 
   return StagedFiles(std::move(targets), std::move(owned));
 }
 
+// One file is one rename. Several are renamed after a mark says that all are complete: whoever
+// finds the mark after a kill finishes the renames (Recover), so that readers see all old files or
+// all new ones.
 absl::Status StagedFiles::Publish() {
   for (size_t i = 0; i < targets_.size(); ++i) {
     CopyOwnerAndMode(targets_[i], paths_[i]);
@@ -308,6 +333,7 @@ absl::Status StagedFiles::Publish() {
   return Rename();
 }
 
+// Content first, then the mark, each flushed, or the mark could be there without the content.
 absl::Status StagedFiles::MarkComplete() const {
   DT_RETURN_IF_ERROR(Sync(owned_.path() + kContent));
   const std::string complete = owned_.path() + kComplete;
@@ -331,6 +357,7 @@ void StagedFiles::Recover(const std::string& folder) {
   });
 }
 
+// Whether a folder may be taken for one of ours: only plain files, all with known names.
 bool HoldsOnly(const std::string& folder, std::initializer_list<std::string_view> names) {
   const absl::StatusOr<std::vector<std::string>> found = NamesIn(folder);
   if (!found.ok()) return false;

@@ -15,11 +15,14 @@
 namespace dtranspile::io {
 namespace {
 
+// Little-endian, as the format is.
 template <typename T>
 void Put(T value, std::string* out) {
   out->append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
+// Records and tensors each begin with a version, which has been 0 in all releases: the first thing
+// by which a file of another kind is told.
 absl::Status ReadVersion(Cursor& cursor, const std::string& what) {
   DT_ASSIGN_OR_RETURN(const uint32_t version, cursor.ReadU32(what + " version"));
   if (version == 0) return absl::OkStatus();
@@ -40,6 +43,8 @@ absl::StatusOr<std::vector<T>> ReadNumbers(Cursor& cursor, const std::string& wh
   return numbers;
 }
 
+// Levels of offsets, each with its length in bytes. Counts are compared with the rest of the file
+// before memory is taken for them.
 absl::StatusOr<Lod> ReadLod(Cursor& cursor) {
   DT_ASSIGN_OR_RETURN(const uint64_t levels, cursor.ReadU64("the number of LoD levels"));
   // A level has its length and at least the offset 0.
@@ -90,6 +95,7 @@ absl::StatusOr<Tensor> ReadValue(Cursor& cursor, Elements elements) {
   return tensor;
 }
 
+// Version, length and the description (a protobuf message TensorDesc); elements follow.
 std::string ValueHeader(DType dtype, const std::vector<int64_t>& dims) {
   const std::string desc = SerializeTensorDesc({dtype, dims});
   std::string out;
@@ -113,6 +119,7 @@ absl::Status WriteParts(const std::string& path, const std::string& header,
 
 }  // namespace
 
+// A LoDTensor as save_op of the framework writes it: version, LoD, tensor.
 absl::StatusOr<Tensor> ReadRecord(Cursor& cursor, Elements elements) {
   DT_RETURN_IF_ERROR(ReadVersion(cursor, "record"));
   DT_ASSIGN_OR_RETURN(Lod lod, ReadLod(cursor));
@@ -123,6 +130,8 @@ absl::StatusOr<Tensor> ReadRecord(Cursor& cursor, Elements elements) {
   return tensor;
 }
 
+// Version, the numbers of the rows, the height of the tensor that they are rows of, and their
+// values.
 absl::StatusOr<SelectedRows> ReadSelectedRowsRecord(Cursor& cursor) {
   DT_RETURN_IF_ERROR(ReadVersion(cursor, "SelectedRows"));
   DT_ASSIGN_OR_RETURN(const uint64_t count, cursor.ReadU64("the number of rows"));
@@ -195,6 +204,9 @@ absl::Status WriteSelectedRowsFile(const std::string& path, const SelectedRows& 
   return WriteParts(path, header, value.value.view());
 }
 
+// A combined file (save_combine) has no names: records follow in the order of the sorted names of
+// the program's persistables. Type and extents of every record are therefore compared with what is
+// expected under its name, which is how a file of another program is found out.
 absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& source,
                                                            const std::vector<Expected>& expected,
                                                            Elements elements) {

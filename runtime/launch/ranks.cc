@@ -17,6 +17,7 @@ constexpr int64_t kMostRanks = 4096;
 
 using Plans = std::vector<const exec::Plan*>;
 
+// The product of the mesh; a role has a plan for all ranks or one for each.
 absl::StatusOr<int64_t> RanksOf(const Role& role) {
   int64_t ranks = 1;
   for (const auto& [axis, size] : role.mesh) {
@@ -38,6 +39,7 @@ absl::StatusOr<int64_t> RanksOf(const Role& role) {
   return ranks;
 }
 
+// The plan is of this job, role and class of ranks: folders may have been mixed up.
 absl::Status CheckPlan(const JobSpec& spec, const Role& role, size_t index,
                        const exec::Plan& plan) {
   const auto refuse = [&](const char* what, const std::string& has, const std::string& wants) {
@@ -129,6 +131,8 @@ absl::Status ShareFetch(const std::string& name, const JobSpec& spec, Ranks& res
   return absl::OkStatus();
 }
 
+// Everything that a rank is told, except for what depends on other ranks (servers, threads,
+// fetches), which is filled in when all are known.
 absl::StatusOr<Rank> MakeRank(const JobSpec& spec, size_t role_index, const exec::Plan& plan,
                               int64_t number) {
   const Role& role = spec.roles[role_index];
@@ -208,6 +212,7 @@ absl::Status CheckNames(const JobSpec& spec, const Ranks& result) {
   return absl::OkStatus();
 }
 
+// The ranks of a role that are to be started here (`spec.part`), or all.
 absl::Status AddRole(const JobSpec& spec, size_t index, Ranks& result) {
   const Role& role = spec.roles[index];
   DT_ASSIGN_OR_RETURN(const int64_t ranks, RanksOf(role));
@@ -231,6 +236,8 @@ absl::Status AddRole(const JobSpec& spec, size_t index, Ranks& result) {
 
 }  // namespace
 
+// From the job to the list of processes. All that can be wrong with files and names is found here,
+// before the first process starts.
 absl::StatusOr<Ranks> MakeRanks(const JobSpec& spec) {
   Ranks result;
   std::set<std::string> names;

@@ -23,6 +23,7 @@ double Number(const Json& value) {
                            : std::numeric_limits<double>::quiet_NaN();
 }
 
+// Replicas must agree to the last bit: a difference is an error of the job, not noise.
 absl::StatusOr<Json> Same(const std::vector<Json>& values, const std::vector<int>& ranks) {
   for (size_t i = 1; i < values.size(); ++i)
     if (values[i] != values[0])
@@ -32,6 +33,7 @@ absl::StatusOr<Json> Same(const std::vector<Json>& values, const std::vector<int
   return values[0];
 }
 
+// Element by element in the order of the ranks, in double.
 absl::StatusOr<Json> Sum(const std::vector<Json>& values, double factor) {
   Json sum = Json::array();
   for (size_t i = 0; i < values[0].size(); ++i) {
@@ -64,6 +66,7 @@ void DivideBy(Tensor& sum, size_t ranks) {
   for (int64_t i = 0; i < count; ++i) sum.as<T>()[i] /= static_cast<T>(ranks);
 }
 
+// The sum of all ranks' values in place of the first one, in the order of the ranks.
 absl::StatusOr<Tensor> SumOf(std::vector<Tensor>& values, bool mean) {
   const bool wide = values[0].dtype == DType::kFloat64;
   if (!wide && values[0].dtype != DType::kFloat32)
@@ -114,6 +117,7 @@ absl::StatusOr<Tensor> JoinedRows(const std::vector<Tensor>& values) {
   return all;
 }
 
+// One step of a ragged fetch; of values that are concatenated rows may differ in number.
 absl::StatusOr<Tensor> CombineStep(const std::string& how, std::vector<Tensor>& values) {
   const auto inner = [](const Tensor& value) {
     return std::vector<int64_t>(value.dims.begin() + !value.dims.empty(), value.dims.end());
@@ -147,6 +151,7 @@ absl::Status CombineSteps(const std::string& folder, const std::string& name,
   return absl::OkStatus();
 }
 
+// All steps at once; the step is the first dim of every tensor.
 absl::StatusOr<Tensor> CombineTensors(const std::string& how, std::vector<Tensor>& values) {
   for (const Tensor& value : values)
     if (value.dims != values[0].dims || value.dtype != values[0].dtype)
@@ -177,6 +182,8 @@ Json Listed(const Json& shown) {
   return shown.is_array() || shown.is_null() ? shown : Json::array({shown});
 }
 
+// What a user sees of a fetch that several ranks hold, by the word that the plan has for it: mean,
+// same, sum, concat, or a list of what each has.
 absl::StatusOr<Json> Combine(const std::string& how, const std::vector<Json>& values,
                              const std::vector<int>& ranks) {
   if (values.empty()) return Json();
@@ -191,6 +198,7 @@ absl::StatusOr<Json> Combine(const std::string& how, const std::vector<Json>& va
   return Json(values);
 }
 
+// Files of the ranks (folder/RANK/…) to one file for each fetch.
 absl::Status CombineFiles(const std::string& folder,
                           const std::map<std::string, HeldFetch>& fetches) {
   for (const auto& [name, fetch] : fetches) {

@@ -71,7 +71,8 @@ class Report {
   int interrupted_by = 0;  // the signal that ended the run, after everything has been tidied up
   std::string digest;
   int64_t steps = 0;
-  Json error;                           // null, or role, class, rank, op, step and message
+  Json error;  // null, or role, class, rank, op, step and message, and where ranks went apart
+  std::vector<std::string> diverged;    // the same for people, a sentence each
   std::map<std::string, size_t> fetch;  // streams: per step what the ranks' values mean together
   std::vector<Rank> ranks;
   StepLog log;

@@ -33,6 +33,7 @@ double SecondsUntil(int64_t deadline_ns) {
 
 }  // namespace
 
+// One thread takes all events of all connections from one queue.
 Client::Client(ClientOptions options)
     : options_(std::move(options)),
       timeout_ns_(static_cast<int64_t>(options_.timeout_seconds * kNs)),
@@ -67,6 +68,8 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
   return client;
 }
 
+// Servers one after the other, all before one deadline. Either all have rounds or none: pushes are
+// numbered by round in one case, by themselves in the other.
 absl::Status Client::Meet() {
   const int64_t deadline_ns = NowNs() + timeout_ns_;
   const auto servers = static_cast<int>(RanksOf(options_.servers));
@@ -162,6 +165,8 @@ absl::StatusOr<std::unique_ptr<Peer>> Client::MeetServer(int server, int64_t dea
   return peer;
 }
 
+// Wakes every waiter and cancels all calls: after one server is gone no answer of the others is of
+// use.
 void Client::Fail(const std::string& why) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -185,6 +190,7 @@ absl::Status Client::failure() {
   return failure_.empty() ? absl::OkStatus() : absl::AbortedError(failure_);
 }
 
+// Session and round (or the number of pushes so far), by which the server tells early from late.
 Request Client::NewRequest(int64_t server) const {
   Request request;
   request.set_session(peers_[static_cast<size_t>(server)]->session());
@@ -193,11 +199,14 @@ Request Client::NewRequest(int64_t server) const {
 }
 
 // `what`: "the push of table 'w'", for messages.
+// Starts a call that counts in `batch` until it is answered; the batch keeps the first error.
+// `taken` reads the content of the reply on the thread of the queue.
 void Client::Call(Batch& batch, int64_t server, const Request& request,
                   std::vector<grpc::Slice> payload, const std::string& what, Taken taken) {
   Peer& peer = *peers_[static_cast<size_t>(server)];
-  const double patience = PatienceOf(request.has_end_phase() ? Awaited::kPhase : Awaited::kAnswer,
-                                     options_.timeout_seconds);
+  const double patience = PatienceOf(
+      request.has_end_phase() || request.has_checkpoint() ? Awaited::kPhase : Awaited::kAnswer,
+      options_.timeout_seconds);
   int64_t bytes = 0;
   for (const grpc::Slice& slice : payload) bytes += static_cast<int64_t>(slice.size());
   sent_ += bytes;
@@ -239,6 +248,9 @@ void Client::Call(Batch& batch, int64_t server, const Request& request,
   peer.Call(request, std::move(payload), patience, done);
 }
 
+// Waits for all calls of a batch. Memory that they write to stays valid until each has ended, also
+// after a failure. Of a lost connection the reason may come over the session a little later, and is
+// waited for.
 absl::Status Client::Wait(Batch& batch) {
   std::unique_lock<std::mutex> lock(mutex_);
   // Every call has a deadline.
@@ -280,6 +292,7 @@ absl::Status Client::BeginPush(int64_t server) {
   return absl::OkStatus();
 }
 
+// A barrier with all servers: each answers when all trainers have come to it.
 absl::Status Client::EndPhase(const std::string& op, exec::Phase phase) {
   const bool pushes = phase == exec::Phase::kPush;
   DT_RETURN_IF_ERROR(pushes ? BeginPushes() : failure());
@@ -298,6 +311,20 @@ absl::Status Client::EndPhase(const std::string& op, exec::Phase phase) {
   return absl::OkStatus();
 }
 
+// What has been pushed has to be there first: the servers answer when it is applied, and written.
+absl::Status Client::Checkpoint(int64_t step) {
+  DT_RETURN_IF_ERROR(failure());
+  DT_RETURN_IF_ERROR(Wait(pushes_));
+  Batch batch;
+  for (size_t server = 0; server < peers_.size(); ++server) {
+    Request message = NewRequest(static_cast<int64_t>(server));
+    message.mutable_checkpoint()->set_step(step);
+    Call(batch, static_cast<int64_t>(server), message, {},
+         absl::StrCat("the request for the checkpoint after ", step, " steps"));
+  }
+  return Wait(batch);
+}
+
 absl::Status Client::Leave() {
   DT_RETURN_IF_ERROR(failure());
   DT_RETURN_IF_ERROR(Wait(pushes_));
@@ -307,6 +334,7 @@ absl::Status Client::Leave() {
   return absl::OkStatus();
 }
 
+// A second, so that the word gets out; nobody waits longer for servers that may be dead.
 void Client::Abort(const std::string& why) {
   constexpr int64_t kSecondNs = 1'000'000'000;
   const int64_t deadline_ns = NowNs() + kSecondNs;

@@ -46,6 +46,7 @@ void TakeRange(const std::vector<Cut::Piece>& pieces, int64_t begin, int64_t end
 
 }  // namespace
 
+// How a table is cut among the servers follows from its layout, and is computed once per table.
 absl::StatusOr<const Cut*> Client::CutOf(const exec::TableRequest& request) {
   const auto known = cuts_.find(request.table);
   if (known != cuts_.end()) return &known->second;
@@ -86,6 +87,9 @@ Request Client::NewPush(int64_t server, const exec::TableRequest& request, exec:
   return message;
 }
 
+// Each server gets its part in messages of kChunkBytes, which are copied out of the value one by
+// one: what has been pushed may change after the call, and a large table is never copied as a
+// whole.
 absl::Status Client::Push(const exec::TableRequest& request, exec::Merge merge,
                           const TensorView& value) {
   DT_RETURN_IF_ERROR(BeginPushes());
@@ -119,6 +123,9 @@ absl::Status Client::PushRows(const exec::TableRequest& request, exec::Merge mer
   return SendRows(request, merge, value, /*tracked=*/false);
 }
 
+// Rows are sorted by the part that owns them, in their order, and numbered within it. A server that
+// owns no row of this push is told so by a message without rows: it counts that all trainers have
+// pushed.
 absl::Status Client::SendRows(const exec::TableRequest& request, exec::Merge merge,
                               const exec::Value& value, bool tracked) {
   DT_RETURN_IF_ERROR(BeginPushes());
@@ -174,6 +181,9 @@ absl::Status Client::SendRows(const exec::TableRequest& request, exec::Merge mer
   return absl::OkStatus();
 }
 
+// All chunks of all servers are asked for at once; each reply is copied to the pieces of the whole
+// that it holds, straight into the caller's memory. Of several servers with the same part one is
+// asked.
 absl::Status Client::Pull(const exec::TableRequest& request, const exec::TensorRoom& to) {
   DT_RETURN_IF_ERROR(failure());
   DT_ASSIGN_OR_RETURN(const Cut* const cut, CutOf(request));

@@ -27,6 +27,7 @@ std::shared_ptr<grpc::Channel> ChannelOver(const std::string& name, comm::Socket
   return grpc::CreateCustomInsecureChannelFromFd(name, socket.Release(), arguments);
 }
 
+// A table as the server describes it; what it says is checked like any input.
 absl::StatusOr<exec::Table> TableOf(const Table& message) {
   exec::Table table;
   table.name = message.name();
@@ -38,6 +39,7 @@ absl::StatusOr<exec::Table> TableOf(const Table& message) {
   return table;
 }
 
+// Waits for a condition with a deadline of the monotonic clock; false where that passed.
 template <typename Condition>
 bool WaitUntil(std::condition_variable& changed, std::unique_lock<std::mutex>& lock,
                int64_t deadline_ns, Condition condition) {
@@ -51,6 +53,8 @@ bool WaitUntil(std::condition_variable& changed, std::unique_lock<std::mutex>& l
 
 }  // namespace
 
+// Whether a status speaks of the connection, and not of the request: the reason may still come over
+// the session, and is the better message.
 bool IsLost(const grpc::Status& status) {
   switch (status.error_code()) {
     case grpc::StatusCode::OK:
@@ -86,6 +90,8 @@ Peer::Peer(std::string name, comm::Socket socket, double timeout_seconds,
       channel_(ChannelOver(name_, std::move(socket), timeout_seconds)),
       stub_(channel_) {}
 
+// Opens the session, a stream that lives as long as the connection: hello, welcome, abort and leave
+// go over it, requests are calls of their own.
 absl::Status Peer::Meet(const Hello& hello, int64_t deadline_ns) {
   SessionMessage message;
   *message.mutable_hello() = hello;
@@ -108,6 +114,7 @@ void Peer::HasStarted(bool ok) {
   stream_->Read(&in_, &read_);
 }
 
+// One read is under way at any time; the stream is over when it fails.
 void Peer::HasRead(bool ok) {
   SessionMessage message;
   if (ok) {
@@ -122,6 +129,7 @@ void Peer::HasRead(bool ok) {
   FinishIfIdle();
 }
 
+// The first reason counts, and is told once: what follows a failure is its consequence.
 void Peer::Take(const SessionMessage& message) {
   std::string why;
   {
@@ -147,6 +155,7 @@ void Peer::Take(const SessionMessage& message) {
   on_failure_(why);
 }
 
+// on_failure_ runs before ended_ is set: whoever waits for the end may delete what it uses.
 void Peer::HasFinished(bool) {
   std::string why;
   bool tell = false;
@@ -172,6 +181,7 @@ void Peer::Send(const SessionMessage& message) {
   if (started_ && !writing_) WriteNext();
 }
 
+// gRPC takes one write at a time; others wait in their order.
 void Peer::WriteNext() {
   writing_ = !out_.empty();
   if (writing_) stream_->Write(out_.front(), &write_);
@@ -191,6 +201,8 @@ void Peer::FinishIfIdle() {
   stream_->Finish(&status_, &finish_);
 }
 
+// Every call has a deadline, and is known while it is under way, so that all can be cancelled at
+// once.
 void Peer::Call(const Request& request, std::vector<grpc::Slice> payload, double seconds,
                 Done done) {
   auto* call = new Unary(*this, std::move(done));

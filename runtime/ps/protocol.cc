@@ -16,6 +16,7 @@ using comm::NowNs;
 
 const char* NameOf(exec::Phase phase) { return phase == exec::Phase::kPush ? "pushes" : "pulls"; }
 
+// The words of the strategy and of messages.
 const char* NameOf(exec::Merge merge) {
   switch (merge) {
     case exec::Merge::kMean: return "mean";
@@ -40,6 +41,10 @@ std::string RoundName(int64_t round) {
   return round == kStartUp ? "the start-up" : absl::StrCat("round ", round);
 }
 
+// The state machine of a server with rounds: pulls of the start-up, then pushes, the round's
+// program, pulls, and so on. Trainers move it: a phase ends when all that still take part have
+// ended it. Requests out of turn end the job, since their sender believes in another round than the
+// server does.
 Protocol::Protocol(Options options, std::vector<exec::Table> tables,
                    const std::vector<exec::Rounds::Handler>& handlers)
     : options_(std::move(options)),
@@ -74,6 +79,8 @@ std::string Protocol::PushName(int trainer, int64_t round, const std::string& ta
 }
 
 // Every trainer that waits is told.
+// Answers are collected under the lock and given after it: an answer calls into gRPC, which may
+// call back.
 absl::Status Protocol::FailLocked(const std::string& why, Answers& answers) {
   if (!failure_.ok()) return failure_;
   failure_ = absl::AbortedError(why);
@@ -87,6 +94,7 @@ absl::Status Protocol::FailLocked(const std::string& why, Answers& answers) {
   return failure_;
 }
 
+// After all have left nothing can fail any more: a late word of a lost connection is no news.
 void Protocol::Fail(const std::string& why) {
   Answers answers;
   {
@@ -120,6 +128,8 @@ absl::Status Protocol::Join(int trainer) {
   return absl::OkStatus();
 }
 
+// A trainer that has pushed in this round and leaves would be missed in the merge; at any other
+// time the others go on without it.
 void Protocol::Leave(int trainer) {
   Answers answers;
   {
@@ -138,6 +148,7 @@ void Protocol::Leave(int trainer) {
   for (const auto& give : answers) give();
 }
 
+// A connection that ends without a word is a trainer that died, and with it the job.
 void Protocol::Lost(int trainer) {
   Answers answers;
   {
@@ -190,6 +201,9 @@ absl::Status Protocol::CheckPush(int trainer, int64_t round, const std::string& 
   return absl::OkStatus();
 }
 
+// One message of a push. The place for its bytes is reserved under the lock and filled without it,
+// so that messages of many trainers are copied at the same time; Finish counts it under the lock
+// again.
 absl::Status Protocol::Push(int trainer, int64_t round, const std::string& name, PushChunk chunk,
                             Payload& payload) {
   chunk.bytes = payload.left();
@@ -229,6 +243,9 @@ absl::Status Protocol::Push(int trainer, int64_t round, const std::string& name,
   return give(status);
 }
 
+// Decides whether a read may be answered now, must wait until the round has run (`parked_`), or is
+// out of turn. While trainers push, rows may be looked up, whole tables may not be pulled: a pull
+// ends a phase, a lookup is part of a step.
 void Protocol::Read(int trainer, int64_t round, const std::string& table, Reading how,
                     Answer answer) {
   Answers answers;
@@ -289,6 +306,8 @@ std::shared_ptr<const std::byte> Protocol::Memory(int, const exec::Table& table,
   return {std::shared_ptr<void>(), table.data};
 }
 
+// The end of a phase belongs to the phase that the server is in, comes once, and not before all
+// messages.
 absl::Status Protocol::CheckEnd(int trainer, int64_t round, exec::Phase phase) const {
   const bool pushes = phase == exec::Phase::kPush;
   const std::string who =
@@ -327,6 +346,8 @@ absl::Status Protocol::CheckAll() const {
   return absl::OkStatus();
 }
 
+// The answer is given when the last trainer has ended the phase. The first one to arrive starts the
+// clock by which the others are awaited.
 void Protocol::EndPhase(int trainer, int64_t round, exec::Phase phase, Answer answer) {
   Answers answers;
   absl::Status status;
@@ -362,12 +383,14 @@ void Protocol::Advance(Answers& answers) {
   state_ == State::kPulls ? EndPulls(answers) : EndPushes(answers);
 }
 
+// The number of the round counts up here: what trainers push from now on belongs to the next one.
 void Protocol::EndPulls(Answers& answers) {
   state_ = State::kPushes;
   ++round_;
   AnswerPhase(answers);
 }
 
+// Next() is waiting for this state, and runs the round's program.
 void Protocol::EndPushes(Answers& answers) {
   if (const absl::Status status = CheckAll(); !status.ok()) {
     (void)FailLocked(std::string(status.message()), answers);
@@ -377,6 +400,7 @@ void Protocol::EndPushes(Answers& answers) {
   AnswerPhase(answers);
 }
 
+// Nobody has arrived in the phase that begins now.
 void Protocol::AnswerPhase(Answers& answers) {
   first_arrival_ns_ = 0;
   for (Trainer& one : trainers_) {

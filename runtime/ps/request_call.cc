@@ -51,6 +51,7 @@ void RequestCall::Begin(bool known) {
   stream_->io.Finish({grpc::StatusCode::UNIMPLEMENTED, "no method of this server"}, this);
 }
 
+// The two events of a call: its message has been read, its answer has been sent.
 void RequestCall::Happen(bool ok) {
   if (answered_) {
     RequestHost& host = host_;
@@ -63,6 +64,7 @@ void RequestCall::Happen(bool ok) {
   }
 }
 
+// Reads are answered by the protocol when they may be, perhaps much later and from another thread.
 void RequestCall::Handle() {
   auto payload = Unpack(message_, request_);
   message_.Clear();
@@ -96,6 +98,8 @@ void RequestCall::Handle() {
       if (!phase.ok()) return Answer(phase.status());
       return protocol.EndPhase(trainer, request_.round(), *phase, answer);
     }
+    case Request::kCheckpoint:
+      return protocol.Checkpoint(trainer, request_.round(), request_.checkpoint().step(), answer);
     case Request::WHAT_NOT_SET: break;
   }
   Answer(Wrong("a request for nothing"));
@@ -130,6 +134,7 @@ bool RequestCall::Ask() {
 
 void RequestCall::Answer(const absl::Status& status) { Send(status.ok() ? Result() : status); }
 
+// Slices of the reply may point into tables: gRPC gives them back when the bytes are out.
 void RequestCall::Send(absl::StatusOr<Slices> result) {
   answered_ = true;
   if (!result.ok()) return stream_->io.Finish(OnTheWire(result.status()), this);
@@ -185,6 +190,7 @@ absl::Status RequestCall::Read(const exec::Table& table, std::vector<int64_t>& r
   return absl::OkStatus();
 }
 
+// Rows lie apart in the table, so they are copied into one slice.
 absl::StatusOr<RequestCall::Slices> RequestCall::Rows(const exec::Table& table) {
   std::vector<int64_t> numbers;
   DT_RETURN_IF_ERROR(Read(table, numbers));

@@ -26,6 +26,8 @@ constexpr int kThreads = 2;
 // For last words on their way when the service ends.
 constexpr std::chrono::milliseconds kLastWords(1000);
 
+// The server's end of all connections, asynchronous on two threads. Sockets come through the Door,
+// where a peer proves the job's token before gRPC sees a byte of it.
 class GrpcService : public Service, public SessionHost, public RequestHost {
  public:
   GrpcService(ServiceOptions options, Protocol& protocol)
@@ -97,6 +99,8 @@ class GrpcService::Arrival : public Event {
   std::unique_ptr<ServerStream> stream_;
 };
 
+// Messages are limited to a chunk, or a row where rows are larger: a stranger's length is not
+// believed.
 absl::Status GrpcService::Listen() {
   int64_t row_bytes = 0;
   for (const exec::Table& table : protocol_.tables())
@@ -121,6 +125,8 @@ absl::Status GrpcService::Listen() {
   return absl::OkStatus();
 }
 
+// In this order: no new sockets, answers for all that wait, an end of gRPC with time for last
+// words, then the queue, which must not be closed while a call has an event in it.
 GrpcService::~GrpcService() {
   door_.reset();
   // Answers what still waits, so that gRPC has no call that nobody will finish.
@@ -153,6 +159,7 @@ void GrpcService::Expect() {
   new Arrival(*this);
 }
 
+// Two methods: the session of a trainer, and a request, which belongs to the session that it names.
 void GrpcService::Begin(std::unique_ptr<ServerStream> stream) {
   const std::string& method = stream->context.method();
   if (method == kSessionMethod) {
@@ -177,6 +184,7 @@ void GrpcService::Loop() {
   for (bool ok = false; queue_->Next(&tag, &ok);) static_cast<Event*>(tag)->Happen(ok);
 }
 
+// A number that cannot be guessed stands for the trainer in its requests.
 uint64_t GrpcService::Admit(int trainer) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const uint64_t session = NewSessionNumber();
@@ -202,6 +210,7 @@ int GrpcService::TrainerOf(uint64_t session) {
   return found == trainers_.end() ? -1 : found->second;
 }
 
+// Sessions are told outside of the lock, since they take it to be forgotten.
 void GrpcService::Abort(const std::string& why) {
   std::list<std::shared_ptr<Session>> sessions;
   {

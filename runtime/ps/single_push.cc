@@ -16,6 +16,10 @@ constexpr int64_t kLongestWaitNs = 3'600'000'000'000;
 
 }  // namespace
 
+// Servers without rounds: every push is applied by itself, in the order of its trainer, and
+// trainers do not wait for one another. Pushes wait in a queue per trainer (at most
+// `most_waiting_`, which the client keeps to); reads wait until the pushes that their sender made
+// before have been applied.
 SinglePushes::SinglePushes(Options options, std::vector<exec::Table> tables,
                            const std::vector<std::string>& served,
                            const std::vector<std::string>& pulled,
@@ -68,6 +72,8 @@ absl::Status SinglePushes::CheckSingle(int trainer, int64_t number, const std::s
   return absl::OkStatus();
 }
 
+// As in the protocol with rounds, except that pushes have numbers, by which messages of several
+// that are under way at once are told apart.
 absl::Status SinglePushes::Push(int trainer, int64_t number, const std::string& name,
                                 PushChunk chunk, Payload& payload) {
   chunk.bytes = payload.left();
@@ -167,6 +173,7 @@ void SinglePushes::Await(int trainer, int64_t pushes, Answer answer, const std::
   if (!parked) answer(status);
 }
 
+// `pushes`: how many the trainer had made when it asked. It reads its own writes, therefore.
 void SinglePushes::Read(int trainer, int64_t pushes, const std::string& table, Reading how,
                         Answer answer) {
   const std::string what = absl::StrCat(NameOf(how), " of table '", table, "' ");
@@ -174,6 +181,7 @@ void SinglePushes::Read(int trainer, int64_t pushes, const std::string& table, R
         Find(table) ? "" : absl::StrCat(what, "is for none of the tables of ", options_.server));
 }
 
+// Only pushes have an end here: the trainer asks for it when its queue is full.
 void SinglePushes::EndPhase(int trainer, int64_t pushes, exec::Phase phase, Answer answer) {
   Await(trainer, pushes, std::move(answer),
         phase == exec::Phase::kPush
@@ -181,6 +189,7 @@ void SinglePushes::EndPhase(int trainer, int64_t pushes, exec::Phase phase, Answ
             : absl::StrCat(" ends its pulls, and ", options_.server, " has no rounds"));
 }
 
+// Gives the answers of those requests that waited for pushes which have been applied by now.
 void SinglePushes::AnswerApplied(int trainer, Answers& answers) {
   const int64_t applied = senders_[static_cast<size_t>(trainer)].applied;
   const auto rest = std::partition(waiting_.begin(), waiting_.end(), [&](const Waiting& one) {
@@ -194,6 +203,7 @@ void SinglePushes::AnswerApplied(int trainer, Answers& answers) {
 std::vector<Protocol::Answer> SinglePushes::TakeParked() {
   std::vector<Answer> answers;
   for (Waiting& one : std::exchange(waiting_, {})) answers.push_back(std::move(one.answer));
+  for (Writing& one : std::exchange(checkpoints_, {})) answers.push_back(std::move(one.answer));
   return answers;
 }
 
@@ -204,6 +214,7 @@ void SinglePushes::BeginReading(const exec::Table& table, std::unique_lock<std::
   changed_.wait(lock, [&] { return !use.changes && (use.served || !runs()); });
 }
 
+// The program that waits for the readers to end is woken.
 void SinglePushes::EndReading(const exec::Table& table) {
   Use& use = uses_[IndexOf(table)];
   --(use.served ? use.readers : wide_readers_);
@@ -228,6 +239,9 @@ std::shared_ptr<const std::byte> SinglePushes::CopyOf(const exec::Table& table,
   return result;
 }
 
+// Rows of a lookup are read in place, under a count of readers that keeps programs away. A pull
+// comes in several messages, all of which must see one state of the table: they share a copy, which
+// lives until each of its chunks has been taken once.
 std::shared_ptr<const std::byte> SinglePushes::Memory(int trainer, const exec::Table& table,
                                                       Reading how, int64_t chunk) {
   std::unique_lock<std::mutex> lock(mutex_);
@@ -274,6 +288,9 @@ bool SinglePushes::BeginPush(exec::Turn& turn) {
   return true;
 }
 
+// What the server's thread does next: a request that a program answers, before a push that is
+// ready, since its trainer waits; the end when nothing is left and all have gone. Without either it
+// waits, until the deadline of the trainers that should be there.
 absl::StatusOr<exec::Turn> SinglePushes::Next() {
   Answers answers;
   absl::StatusOr<exec::Turn> turn = exec::Turn();
@@ -286,6 +303,12 @@ absl::StatusOr<exec::Turn> SinglePushes::Next() {
       for (const auto& give : std::exchange(answers, {})) give();
       lock.lock();
       continue;
+    }
+    if (!checkpoints_.empty()) {
+      writing_ = true;
+      turn->kind = exec::Turn::Kind::kCheckpoint;
+      turn->round = checkpoints_.front().step;
+      break;
     }
     if (BeginPush(*turn)) break;
     if (ready_.empty() && AllHaveLeft()) break;
@@ -300,6 +323,7 @@ absl::StatusOr<exec::Turn> SinglePushes::Next() {
   return turn;
 }
 
+// A table that has changed loses its copy; so do those that any program may change.
 void SinglePushes::FinishPush(const absl::Status& status, Answers& answers) {
   const int trainer = std::exchange(running_, -1);
   Sender& sender = senders_[static_cast<size_t>(trainer)];
@@ -326,7 +350,9 @@ void SinglePushes::Finish(const absl::Status& status) {
   Answers answers;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (asked_.running()) {
+    if (std::exchange(writing_, false)) {
+      FinishCheckpoint(status, answers);
+    } else if (asked_.running()) {
       FinishAsked(status, answers);
       for (Use& one : uses_)
         if (!one.served) one.copy = nullptr;
@@ -338,6 +364,7 @@ void SinglePushes::Finish(const absl::Status& status) {
   for (const auto& give : answers) give();
 }
 
+// A program sees the pushes of the one table that it runs for.
 absl::StatusOr<const exec::Table*> SinglePushes::TableOfRound(const std::string& name) const {
   const exec::Table* table = Find(name);
   if (table == nullptr)

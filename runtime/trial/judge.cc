@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kMostDifferences = 1000;
 
+// Of step -1, the values after initialisation, there are variables only.
 const Tensor* Find(const Course& course, int64_t step, const std::string& name, bool fetch) {
   const auto at = static_cast<size_t>(step + 1);
   if (at >= course.size()) return nullptr;
@@ -25,19 +26,21 @@ const Tensor* Find(const Course& course, int64_t step, const std::string& name, 
   return found == values.end() ? nullptr : &found->second;
 }
 
-// Values of ranks one after the other, along the first dimension.
-absl::StatusOr<Tensor> Joined(const std::vector<const Tensor*>& parts) {
+// Values of ranks one after the other, along the first dimension; nothing where they are scalars,
+// or do not fit each other: then no run of the job puts them together either.
+std::optional<Tensor> Joined(const std::vector<const Tensor*>& parts) {
   std::vector<int64_t> dims = parts.front()->dims;
-  if (dims.empty()) return absl::InvalidArgumentError("scalars cannot be put together");
+  if (dims.empty()) return std::nullopt;
   for (size_t i = 1; i < parts.size(); ++i) {
     if (parts[i]->dims.size() != dims.size() || parts[i]->dtype != parts[0]->dtype)
-      return absl::InvalidArgumentError("parts of different types");
+      return std::nullopt;
     dims[0] += parts[i]->dims[0];
   }
-  DT_ASSIGN_OR_RETURN(Tensor all, Tensor::Zeros(parts[0]->dtype, dims));
-  std::byte* to = all.bytes.data();
+  absl::StatusOr<Tensor> all = Tensor::Zeros(parts[0]->dtype, dims);
+  if (!all.ok()) return std::nullopt;
+  std::byte* to = all->bytes.data();
   for (const Tensor* part : parts) to = std::copy_n(part->bytes.data(), part->view().bytes(), to);
-  return all;
+  return *std::move(all);
 }
 
 }  // namespace
@@ -47,6 +50,8 @@ Judge::Judge(const Config& config, const std::vector<Course>& courses)
   for (const Variable& one : config.variables) variables_[{one.role, one.name}] = &one;
 }
 
+// There may be several courses of the reference, each with feeds of its own (config.h): a value is
+// right where it agrees with one of them; otherwise the difference from the first one is shown.
 void Judge::Hold(const Difference& what, const TensorView& got, double scale, bool fetch) {
   std::optional<Apart> shown;
   bool known = false;
@@ -64,6 +69,7 @@ void Judge::Hold(const Difference& what, const TensorView& got, double scale, bo
   Note(what, known, shown, "");
 }
 
+// Ranks are threads of one process, and see their values at the same time.
 void Judge::Note(const Difference& what, bool known, const std::optional<Apart>& shown,
                  const char* of) {
   const std::lock_guard lock(mutex_);
@@ -74,6 +80,8 @@ void Judge::Note(const Difference& what, bool known, const std::optional<Apart>&
   found.text = shown->text + of;
 }
 
+// Three kinds of variables: sums over ranks are kept until all are there; whole ones are compared
+// at once; parts with the same part of the reference's value.
 void Judge::SeeVariable(int64_t step, const exec::WorkerConfig& rank,
                         const exec::Executor& executor, const exec::Persistable& p,
                         const Variable& variable, absl::Status& status) {
@@ -124,6 +132,7 @@ const exec::WorkerConfig* Judge::Lasting(const exec::WorkerConfig& rank) const {
   return found == config_.ranks.end() ? nullptr : &*found;
 }
 
+// Called by every rank after every step, before anything of the next one is written.
 absl::Status Judge::See(int64_t step, const exec::WorkerConfig& rank,
                         const exec::Executor& executor) {
   absl::Status status;
@@ -143,6 +152,8 @@ absl::Status Judge::See(int64_t step, const exec::WorkerConfig& rank,
   return absl::OkStatus();
 }
 
+// Combines what the ranks have as a run would, and compares that. Ranks come in any order, so they
+// are sorted first.
 void Judge::CompareFetch(int64_t step, const Fetch& fetch, std::vector<Held>& held) {
   std::sort(held.begin(), held.end(),
             [](const Held& a, const Held& b) { return a.rank->rank < b.rank->rank; });
@@ -160,7 +171,7 @@ void Judge::CompareFetch(int64_t step, const Fetch& fetch, std::vector<Held>& he
   } else if (fetch.combine == "concat") {
     std::vector<const Tensor*> parts;
     for (const Held& one : held) parts.push_back(&one.value);
-    if (const auto all = Joined(parts); all.ok()) Hold(what(held.front()), all->view(), 1, true);
+    if (const auto all = Joined(parts)) Hold(what(held.front()), all->view(), 1, true);
   }
 }
 
@@ -189,6 +200,7 @@ void Judge::CompareCombined() {
       if (key.second == fetch.name) CompareFetch(key.first, fetch, held);
 }
 
+// Those of the first step that has any: later ones follow from these.
 std::vector<Difference> Judge::TakeDifferences() {
   int64_t first = std::numeric_limits<int64_t>::max();
   for (const Difference& one : differences_) first = std::min(first, one.step);

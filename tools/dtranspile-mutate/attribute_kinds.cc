@@ -48,7 +48,7 @@ void inReference(JobView& view, Edits& edits) {
       edits.add(op, words(op, name, now) + ", in what it is compared with too",
                 [op, name, now, number, job = view.job, symbol = view.program.getSymName()]() {
                   mlir::ModuleOp module =
-                      trusted == Trusted::Source ? nestedModule(job, "source") : addReference(job);
+                      trusted == Trusted::Source ? findModule(job, "source") : addReference(job);
                   mlir::Operation* original = opNumber(findProgram(module, symbol), *number);
                   if (original) pd::OpView(original).setAttr(name.getValue(), now);
                   if (trusted != Trusted::ReferenceOnly)
@@ -141,6 +141,9 @@ std::vector<Kind> attributeKinds() {
       {attributes, "attribute-of-composite", "an attribute of a composite", Place::Main,
        ofComposite},
       {"bodies", "body-attribute", "an attribute of an op in a block", Place::Bodies, inRole},
+      {"bodies", "body-attribute-in-reference",
+       "an attribute of an op in a block and in its own @reference", Place::Bodies,
+       inReference<Trusted::Reference>},
       {"bodies", "composite-attribute", "an attribute of an op in a composite", Place::Composites,
        inRole},
       {startup, "startup-attribute", "an attribute of an initialiser", Place::Startup, inRole},

@@ -1,9 +1,11 @@
 #include "tools/dtranspile-mutate/edits.h"
 
+#include "compiler/analysis/program_info.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 
 namespace dtranspile::mutate {
 namespace {
@@ -28,10 +30,33 @@ mlir::Value unary(mlir::OpBuilder& builder, llvm::StringRef type, mlir::Value va
 
 }  // namespace
 
-mlir::ModuleOp nestedModule(mlir::ModuleOp job, llvm::StringRef name) {
-  for (auto nested : job.getOps<mlir::ModuleOp>())
-    if (nested.getSymName() == std::optional<llvm::StringRef>(name)) return nested;
-  return {};
+bool widenHalves(mlir::ModuleOp job) {
+  bool found = false;
+  mlir::AttrTypeReplacer replacer;
+  replacer.addReplacement([&](mlir::FloatType type) -> mlir::Type {
+    if (!type.isF16() && !type.isBF16()) return type;
+    found = true;
+    return mlir::Float32Type::get(type.getContext());
+  });
+  const auto single = [](mlir::Attribute code) -> mlir::IntegerAttr {
+    auto number = llvm::dyn_cast_or_null<mlir::IntegerAttr>(code);
+    if (!number || (number.getInt() != static_cast<int64_t>(DType::kFloat16) &&
+                    number.getInt() != static_cast<int64_t>(DType::kBFloat16)))
+      return {};
+    return mlir::IntegerAttr::get(number.getType(), static_cast<int64_t>(DType::kFloat32));
+  };
+  job.walk([&](mlir::Operation* op) {
+    replacer.replaceElementsIn(op, /*replaceAttrs=*/false, /*replaceLocs=*/false,
+                               /*replaceTypes=*/true);
+    if (pd::OpView::isFrameworkOp(op))
+      for (llvm::StringRef name : {"dtype", "in_dtype", "out_dtype"})
+        if (mlir::IntegerAttr now = single(pd::OpView(op).attr(name)))
+          pd::OpView(op).setAttr(name, now);
+    if (auto var = llvm::dyn_cast<pd::VarOp>(op)) var.setType(replacer.replace(var.getType()));
+    if (auto decl = llvm::dyn_cast<pd::DeclOp>(op))
+      if (mlir::IntegerAttr now = single(decl.getDtypeAttr())) decl.setDtypeAttr(now);
+  });
+  return found;
 }
 
 Readers::Readers(mlir::Value value) {
@@ -183,8 +208,8 @@ mlir::Operation* opNumber(pd::ProgramOp program, int64_t index) {
 }
 
 mlir::ModuleOp addReference(mlir::ModuleOp job) {
-  mlir::ModuleOp source = nestedModule(job, "source");
-  if (mlir::ModuleOp own = nestedModule(job, "reference")) return own;
+  mlir::ModuleOp source = findModule(job, "source");
+  if (mlir::ModuleOp own = findModule(job, "reference")) return own;
   mlir::OpBuilder builder(source);
   builder.setInsertionPointAfter(source);
   auto copy = llvm::cast<mlir::ModuleOp>(builder.clone(*source.getOperation()));

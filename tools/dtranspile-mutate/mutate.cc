@@ -45,7 +45,7 @@ JobView::JobView(mlir::ModuleOp module, Place where, uint64_t seed, size_t roleN
     }
   if (!role) return;
   mesh = dist::meshOf(role);
-  source = nestedModule(job, "source");
+  source = findModule(job, "source");
   if (mesh) {
     for (auto [name, size] :
          llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes())) {
@@ -85,9 +85,10 @@ void Edits::add(mlir::Operation* at, std::string what, std::function<void()> app
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = [] {
     std::vector<Kind> rows;
-    for (auto part : {communicationKinds, scaleKinds, lineageKinds, variableKinds, attributeKinds,
-                      nameKinds, contractKinds, programKinds, placementKinds, pipelineKinds,
-                      serverKinds, ampKinds, recomputeKinds, semanticKinds, shardingKinds})
+    for (auto part :
+         {communicationKinds, scaleKinds, lineageKinds, variableKinds, attributeKinds, nameKinds,
+          contractKinds, programKinds, placementKinds, pipelineKinds, serverKinds, ampKinds,
+          recomputeKinds, semanticKinds, shardingKinds, layerKinds, jobKinds})
       llvm::append_range(rows, part());
     return rows;
   }();

@@ -2,7 +2,7 @@
 // the reference, per axis, by the rules. The theory is in docs/verification.md. Passes ask it what
 // a value is; rung 2 (compiler/verify/relations) demands what it must be.
 //
-//   Reference reference(findProgram(referenceOf(job), "main"));
+//   Reference reference(findProgram(referenceModule(job), "main"));
 //   Contracts contracts = Contracts::of(job);
 //   Store relations = analyse({role, main, reference, contracts, /*startup=*/false});
 //   relations.of(gradient).reading().states[axis].isPartial()
@@ -23,16 +23,13 @@ namespace dtranspile::verify {
 // `dist.contracts`).
 struct Contracts {
   std::map<std::string, std::set<std::string>> sites;  // by tag; "parts" lists its sites
+  std::map<std::string, std::string> statements;       // by tag
   bool declares(llvm::StringRef tag) const { return sites.count(tag.str()) != 0; }
   static Contracts of(mlir::ModuleOp job);
 };
 
 // Axes of a role's mesh, with the data axes marked.
 Axes axesOf(dist::RoleOp role);
-
-// The single-device program that the roles must preserve: @reference, or @source where they are
-// equal; null where the job holds none.
-mlir::Operation* referenceOf(mlir::ModuleOp job);
 
 struct Question {
   dist::RoleOp role;

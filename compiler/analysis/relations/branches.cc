@@ -53,6 +53,8 @@ bool sameWays(Relation& mine, const Relation& other) {
 
 }  // namespace
 
+// Whether a pass has put ops of the job into the body; otherwise the op is one of the reference as
+// it is.
 bool hasJobOps(mlir::Operation* op) {
   return op
       ->walk([](mlir::Operation* inner) {
@@ -63,6 +65,8 @@ bool hasJobOps(mlir::Operation* op) {
       .wasInterrupted();
 }
 
+// Needs a predicate that is the same on all ranks. Captures stand for the arguments of the
+// reference's block; what variables hold before is remembered for the way around the body.
 bool Branch::enter() {
   const BranchRow* row = rowOf(op_);
   if (!row) return giveUp("communicates inside, for which there is no rule"), false;
@@ -96,6 +100,7 @@ bool Branch::enter() {
   return true;
 }
 
+// Nothing is known of what the op gives or sets; the walk goes on after it.
 void Branch::giveUp(const std::string& why) {
   scene_.giveUnknown(op_, why, reference_);
   op_->walk([&](pd::SetOp set) {
@@ -110,6 +115,8 @@ void Branch::leave() {
   for (mlir::OpResult result : op_->getResults()) leaveResult(result);
 }
 
+// After the op a variable holds what the body set or what it held before, and nobody knows which:
+// both must have one relation, and each must be what the reference has on that way.
 void Branch::leaveVariable(const std::string& name, const Relation& before) {
   Variable& variable = *scene_.store.variable(name);
   const auto number = op_->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr).getInt();
@@ -130,6 +137,16 @@ void Branch::leaveVariable(const std::string& name, const Relation& before) {
                         : "the reference leaves it as " + scene_.reference().describe(wanted)),
         "set in the block what the reference sets there");
   } else if (wanted < 0) {
+    after.whole = after.parts = {};
+  } else if (after.reference < 0 && after.known()) {
+    // Zero, or a count, is no version of the variable: it fits relations, and not what it stands
+    // for.
+    scene_.report(op_, Message::Level::Unknown, "lineage",
+                  "leaves `" + name +
+                      "` in its block as a value that stands for none of the reference, which "
+                      "leaves it as " +
+                      scene_.reference().describe(wanted),
+                  "set in the block what the reference sets there");
     after.whole = after.parts = {};
   }
   const bool known = after.whole.known && before.whole.known;
@@ -162,6 +179,14 @@ bool Branch::turnsAlike() {
                         " in its block; the reference leaves it as " +
                         scene_.reference().describe(number),
                     "compute in the block what the reference computes there");
+    const bool nothing = value.getDefiningOp<pd::UndefOp>() && wanted.getDefiningOp<pd::UndefOp>();
+    if (relation.reference < 0 && relation.known() && !nothing)
+      scene_.report(op_, Message::Level::Unknown, "lineage",
+                    "leaves `" + name.str() +
+                        "` in its block as a value that stands for none of the reference, which "
+                        "leaves it as " +
+                        scene_.reference().describe(number),
+                    "compute in the block what the reference computes there");
     if (!repeats_) continue;
     for (auto [capture, argument] : llvm::zip(captures, op_->getRegion(0).getArguments()))
       if (capture == name && !(scene_.of(argument).whole == relation.whole)) return false;
@@ -169,6 +194,7 @@ bool Branch::turnsAlike() {
   return true;
 }
 
+// A result is what the body yields, or the capture of the same name where the body is not run.
 void Branch::leaveResult(mlir::OpResult result) {
   const llvm::StringRef name = pd::nameOf(result);
   const std::vector<llvm::StringRef> captures = namesOf(op_, "captures"),

@@ -27,6 +27,8 @@ bool innermost(const Reading& reading, const Axes& axes, llvm::ArrayRef<unsigned
 
 }  // namespace
 
+// Case by case: partial values are reduced by their own reduction only; equal ones by any but a
+// product; values per share and local ones by sums only.
 std::optional<Rational> reducedScale(const State& state, Reduce reduce, int64_t size,
                                      const Relation& operand, bool whole) {
   if (state.isPartial() && state.reduce == reduce) return Rational();
@@ -86,6 +88,7 @@ Relation reduced(const Scene& scene, dist::CommOp comm, const Relation& operand,
   return result;
 }
 
+// Parts along exactly this dim become the whole, in the order of the ranks.
 Relation gathered(const Scene& scene, dist::CommOp comm, const Relation& operand, int64_t dim,
                   Reason& reason) {
   Relation result = operand;
@@ -198,6 +201,8 @@ void demandReduction(const Scene& scene, mlir::Operation* op, dist::CommOp comm)
   }
 }
 
+// A result of unknown relation keeps its lineage: what follows is still compared with the right
+// variable.
 void give(const Scene& scene, mlir::Value result, const Awaited& awaited) {
   if (awaited.relation.known()) return scene.store.set(result, awaited.relation);
   scene.store.lose(result, awaited.reason);
@@ -236,6 +241,8 @@ llvm::SmallVector<unsigned, 2> axesOfComm(const Axes& all, dist::CommOp comm) {
   return axes;
 }
 
+// One operand at a time, each with its result. A collective that is only started gives its results
+// when it is waited for.
 void visitCollective(const Scene& scene, mlir::Operation* op) {
   dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
   if (!comm) return scene.giveUnknown(op, "names no communicator");
@@ -289,6 +296,7 @@ void visitWait(const Scene& scene, dist::WaitOp wait) {
   for (auto [i, result] : llvm::enumerate(wait.getOutputs())) give(scene, result, (*found)[i]);
 }
 
+// Each rank takes its part of a value that all have whole.
 void visitSlice(const Scene& scene, dist::SliceOp slice) {
   Relation relation = scene.of(slice.getInput());
   const bool even = slice.getLayout().getKind() == dist::LayoutKind::Even;

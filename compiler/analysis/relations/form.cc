@@ -12,6 +12,7 @@ namespace {
 
 using dist::Reduce;
 
+// The reduction that puts partial results of a fold together.
 std::optional<Reduce> reduceOf(Fold fold) {
   switch (fold) {
     case Fold::None: return std::nullopt;
@@ -33,6 +34,9 @@ struct AxisView {
   dist::LayoutAttr layout;  // of the parts; null for even ones
 };
 
+// The join: from the states of the operands along every axis, and the form of the op, the state of
+// its result. Axes are independent of one another except for scales. Every `lose` says why nothing
+// is known, which becomes the text of a finding.
 class Evaluation {
  public:
   Evaluation(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero,
@@ -83,6 +87,8 @@ class Evaluation {
   bool different_ = false;
 };
 
+// Split dims are compared by label: two operands that are cut along the same label, and by the same
+// layout, meet element by element on every rank.
 bool Evaluation::surveySplit(unsigned axis, const Term& term, const State& state, AxisView& view) {
   if (state.dim == dist::kFlat) {
     view.flat = true;
@@ -117,6 +123,8 @@ bool Evaluation::meets(unsigned axis, int one, int other) const {
   });
 }
 
+// What the operands are along one axis, taken together. Terms that only lend their shape do not
+// count where all have one shape.
 bool Evaluation::survey(unsigned axis, AxisView& view) {
   for (const Term& term : form_.terms) {
     if (skipped(term)) continue;
@@ -218,6 +226,8 @@ bool Evaluation::flatResult(unsigned axis) {
   return lose("moves elements of a flat part", axis);
 }
 
+// f(Σ x) = Σ f(x) for linear f only. A sum of partial and equal values counts the latter once per
+// rank, which shows as a scale; a product may have one partial factor.
 bool Evaluation::partialResult(unsigned axis) {
   if (form_.fold != Fold::None && form_.fold != Fold::Sum)
     return lose("is not linear in a partial value", axis);
@@ -257,6 +267,8 @@ bool Evaluation::alongPoint(unsigned axis) {
   return true;
 }
 
+// By precedence: values that differ, values per share, flat parts, split dims, partial sums; with
+// none of these the operands are equal on all ranks, and so is the result.
 bool Evaluation::alongAxis(unsigned axis) {
   AxisView view;
   if (axes_.sizes[axis] == 1) return alongPoint(axis);
@@ -282,6 +294,9 @@ bool Evaluation::shares(const Term& term) const {
   });
 }
 
+// Values may be known up to a rational factor (a gradient that is averaged later, say). A product
+// multiplies the factors; a sum needs equal ones; of what is not linear only relu-like functions
+// let a positive factor through.
 bool Evaluation::combineScales() {
   std::optional<Rational> common;
   for (auto [term, scale] : llvm::zip(form_.terms, scales_)) {
@@ -334,6 +349,7 @@ bool Evaluation::divide(unsigned axis) {
   return true;
 }
 
+// O(axes · terms).
 Outcome Evaluation::run() {
   outcome_.reading = Reading::replicated(axes_);
   outcome_.reading.scale = form_.factor;

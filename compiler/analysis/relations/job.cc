@@ -15,6 +15,8 @@ Contracts Contracts::of(mlir::ModuleOp job) {
     auto tag = fields ? fields.getAs<mlir::StringAttr>("tag") : mlir::StringAttr();
     if (!tag) continue;
     std::set<std::string>& sites = contracts.sites[tag.getValue().str()];
+    if (auto statement = fields.getAs<mlir::StringAttr>("statement"))
+      contracts.statements[tag.getValue().str()] = statement.getValue().str();
     if (auto names = fields.getAs<mlir::ArrayAttr>("sites"))
       for (mlir::Attribute name : names)
         if (auto text = llvm::dyn_cast<mlir::StringAttr>(name)) sites.insert(text.getValue().str());
@@ -43,15 +45,6 @@ Axes axesOf(dist::RoleOp role) {
         if (int axis = axes.indexOf(name.getValue()); axis >= 0) axes.isData[axis] = true;
   });
   return axes;
-}
-
-mlir::Operation* referenceOf(mlir::ModuleOp job) {
-  mlir::Operation* source = nullptr;
-  for (auto module : job.getOps<mlir::ModuleOp>()) {
-    if (module.getSymName() == std::optional<llvm::StringRef>("reference")) return module;
-    if (module.getSymName() == std::optional<llvm::StringRef>("source")) source = module;
-  }
-  return source;
 }
 
 bool isUpdate(const Question& question, mlir::Operation* op, mlir::Operation* reference) {

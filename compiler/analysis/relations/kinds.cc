@@ -85,6 +85,7 @@ Labels patternLabels(mlir::Value value, llvm::StringRef pattern) {
 
 }  // namespace
 
+// Dim i of an operand meets dim at + i of the frame; an extent of 1 that is broadcast meets none.
 Labels alignedLabels(mlir::Value value, llvm::ArrayRef<int64_t> frame, int at) {
   Labels labels;
   for (auto [i, extent] : llvm::enumerate(dimsOf(value))) {
@@ -95,6 +96,7 @@ Labels alignedLabels(mlir::Value value, llvm::ArrayRef<int64_t> frame, int at) {
   return labels;
 }
 
+// Rows are independent of one another, everything within a row is not.
 Labels batchLabels(mlir::Value value) {
   Labels labels(rankOf(value), kWholeDim);
   if (!labels.empty()) labels[0] = 0;
@@ -103,6 +105,9 @@ Labels batchLabels(mlir::Value value) {
 
 Labels wholeLabels(mlir::Value value) { return Labels(rankOf(value), kWholeDim); }
 
+// The terms of a clause: every argument of its input slots, with the labels of its dims and the use
+// that the row gives the slot. Integers that stand for a float are read by value: they cannot be
+// scaled.
 Form formOf(RuleContext& context, const Clause& clause,
             llvm::function_ref<Labels(mlir::Value)> labels) {
   Form form;
@@ -116,6 +121,8 @@ Form formOf(RuleContext& context, const Clause& clause,
   return form;
 }
 
+// The same form for all results of the clause, each with its own dims; a slot marked with + is a
+// sum over all that it lacks.
 void giveResults(RuleContext& context, const Clause& clause, Form form,
                  llvm::function_ref<Labels(mlir::Value)> labels) {
   for (const SlotResult& output : clause.outputs)
@@ -130,6 +137,7 @@ void giveResults(RuleContext& context, const Clause& clause, Form form,
 
 int normalAxis(int64_t axis, int rank) { return static_cast<int>(axis < 0 ? axis + rank : axis); }
 
+// Element i of the result depends on element i of the operands, by the framework's broadcasting.
 void pointwise(RuleContext& context) {
   for (const Clause& clause : context.clauses()) {
     mlir::Value frame = frameOf(context, clause);
@@ -147,6 +155,7 @@ void pointwise(RuleContext& context) {
   }
 }
 
+// Whole along one axis (softmax, cumsum, sort), independent along all others.
 void rowwise(RuleContext& context) {
   const pd::OpView& op = context.op();
   for (llvm::StringRef name : {"flatten", "asvector"})
@@ -173,6 +182,8 @@ void rowwise(RuleContext& context) {
   }
 }
 
+// Dims are named in the row, as in an einsum: "X[mk], Y[kn] -> Out[mn]". A label that the result
+// lacks is summed over.
 void labelled(RuleContext& context) {
   const pd::OpView& op = context.op();
   for (const Clause& clause : context.clauses()) {
@@ -219,12 +230,14 @@ void giveWhole(RuleContext& context, llvm::ArrayRef<Clause> clauses) {
 
 void batchwise(RuleContext& context) { giveBatchwise(context, context.clauses()); }
 
+// Of the first clause the rows are independent (losses), of the others nothing is (weights).
 void batchThenWhole(RuleContext& context) {
   llvm::ArrayRef<Clause> clauses = context.clauses();
   giveBatchwise(context, clauses.take_front());
   giveWhole(context, clauses.drop_front());
 }
 
+// The name of a kind for the page of rules.
 const char* kindOf(Rule rule) {
   struct Kind {
     Rule rule;

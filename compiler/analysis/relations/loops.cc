@@ -59,6 +59,7 @@ bool isLimit(mlir::Value init, dist::Reduce reduce) {
   return view.getFloat("value") == (reduce == dist::Reduce::Max ? -limit : limit);
 }
 
+// What an accumulator begins with.
 Relation zeros(const Axes& axes) {
   Relation relation;
   relation.isZero = true;
@@ -88,6 +89,8 @@ bool isLoss(const Scene& scene, const Relation& relation) {
 }
 
 // Sum over the time axes of the loop.
+// The time axis is an axis like that of a mesh, on which ranks come one after the other: what the
+// loop adds up is reduced over it, and its size becomes part of the scale where values are equal.
 Awaited overMicroBatches(const Scene& scene, const Axes& inside, const llvm::BitVector& loop,
                          Awaited term) {
   for (bool whole : {true, false}) {
@@ -184,6 +187,7 @@ bool isAccumulator(mlir::Value value) {
   return llvm::isa_and_nonnull<dist::MicroOp, dist::ForeachBlockOp>(loop);
 }
 
+// Inside of the loop the time axis has the number of micro-batches as its size; outside it has 1.
 bool enterMicro(const Scene& scene, dist::MicroOp micro) {
   Scope scope = scene.store.scope();
   dist::MeshOp mesh = dist::meshOf(micro);
@@ -214,6 +218,8 @@ void leaveMicro(const Scene& scene, dist::MicroOp micro) {
                 fromStart(scene, init, overMicroBatches(scene, inside, loop, std::move(term))));
 }
 
+// A loop over blocks is understood where each turn works on one block and only adds to what it
+// hands on.
 bool enterBlocks(const Scene& scene, dist::ForeachBlockOp loop) {
   const Variable* variable = scene.store.variable(loop.getVar());
   const Blocks blocks = variable ? blocksOf(*variable, scene.axes()) : Blocks();
@@ -270,6 +276,8 @@ State blockState(const Scene& scene, const Variable& variable, int64_t parts) {
 
 }  // namespace
 
+// Inside of a loop over blocks a variable that is cut into them is read one block at a time, others
+// whole.
 Awaited readBlock(const Scene& scene, const Variable& variable) {
   Awaited value = scene.store.held(variable);
   const int axis = scene.store.scope().blockAxis;
@@ -287,6 +295,7 @@ Awaited readBlock(const Scene& scene, const Variable& variable) {
   return value;
 }
 
+// What a server has of a pushed value is what it has of the variable.
 void cutLikeVariable(const Scene& scene, const Variable& variable, Reading& whole) {
   const Blocks blocks = blocksOf(variable, scene.axes());
   if (blocks.axis >= 0) {
@@ -298,6 +307,8 @@ void cutLikeVariable(const Scene& scene, const Variable& variable, Reading& whol
       whole.states[a] = variable.declared.states[a];
 }
 
+// The other way round: all turns together have set all blocks. A variable that is not cut would be
+// set once per block, which depends on how many there are.
 void setBlock(const Scene& scene, Variable& variable, pd::SetOp set) {
   Relation relation = scene.of(set.getValue());
   const int axis = scene.store.scope().blockAxis;

@@ -37,6 +37,8 @@ std::optional<Numbers> ofValues(const pd::OpView& op) {
   return std::nullopt;
 }
 
+// Extents are known by name: which tensor's, along which dim. Whether that is the reference's
+// extent depends on how the tensor is cut.
 std::optional<Numbers> ofShape(const pd::OpView& op) {
   mlir::Value tensor = op.input("Input");
   if (!tensor) return std::nullopt;
@@ -46,6 +48,7 @@ std::optional<Numbers> ofShape(const pd::OpView& op) {
   return numbers;
 }
 
+// A constant range of a known vector.
 std::optional<Numbers> ofSlice(const pd::OpView& op, int depth) {
   for (llvm::StringRef slot : {"StartsTensor", "EndsTensor", "StartsTensorList", "EndsTensorList"})
     if (op.inputCount(slot)) return std::nullopt;
@@ -71,8 +74,8 @@ std::optional<Numbers> ofList(const pd::OpView& op, int depth) {
 }
 
 bool keepsElements(llvm::StringRef type) {
-  return llvm::is_contained({"assign", "reshape", "reshape2", "squeeze", "squeeze2", "unsqueeze",
-                             "unsqueeze2", "flatten", "flatten2"},
+  return llvm::is_contained({"assign", "share_data", "reshape", "reshape2", "squeeze", "squeeze2",
+                             "unsqueeze", "unsqueeze2", "flatten", "flatten2"},
                             type);
 }
 
@@ -82,6 +85,8 @@ bool keepsIntegers(const pd::OpView& op) {
   return op.type() == "cast" && x && out && isIntegral(x) && isIntegral(out);
 }
 
+// Follows integers from where they are used back to literals and shapes, through ops that only move
+// them. Bounded in depth, since programs are input.
 std::optional<Numbers> trace(mlir::Value tensor, int depth) {
   mlir::Operation* maker = tensor ? tensor.getDefiningOp() : nullptr;
   if (!maker || depth > kDeepest || !pd::OpView::isFrameworkOp(maker)) return std::nullopt;
@@ -100,6 +105,7 @@ std::optional<Numbers> trace(mlir::Value tensor, int depth) {
 
 std::optional<Numbers> numbersOf(mlir::Value tensor) { return trace(tensor, 0); }
 
+// From the list of tensors, else the tensor, else the attribute.
 std::optional<Numbers> numbersOf(const pd::OpView& op, const NumberSource& source) {
   Numbers numbers;
   if (*source.list && op.inputCount(source.list)) {
@@ -128,6 +134,7 @@ std::optional<llvm::SmallVector<int64_t>> knownNumbers(const pd::OpView& op,
   return values;
 }
 
+// Whether a rank may have another extent there than the reference.
 bool isSplitAlong(RuleContext& context, mlir::Value tensor, int dim) {
   auto along = [&](const Reading& reading) {
     return llvm::any_of(reading.states, [&](const State& state) {
@@ -140,6 +147,8 @@ bool isSplitAlong(RuleContext& context, mlir::Value tensor, int dim) {
                       [](const State& state) { return state.isParts() || state.isDifferent(); });
 }
 
+// An extent that a rank has of its own part makes the result cut along that dim: the tensor it is
+// read off becomes a term that lends its shape.
 void addExtent(RuleContext& context, const Number& number, int label, int& resultLabel,
                Form& form) {
   if (!number.isExtent() || !isSplitAlong(context, number.tensor, number.dim)) return;

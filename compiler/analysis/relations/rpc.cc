@@ -24,12 +24,15 @@ std::string partial(const Scene& scene, dist::CommOp comm) {
 
 }  // namespace
 
+// The loop of a server, of which a program has one at most.
 dist::ServeOp serveOf(pd::ProgramOp program) {
   if (!program) return {};
   auto loops = program.getBodyBlock()->getOps<dist::ServeOp>();
   return loops.empty() ? dist::ServeOp() : *loops.begin();
 }
 
+// The server that an op asks. A server in mode sync counts requests: one that only some trainers
+// make, or more than once per step, would leave it waiting.
 Rpc::Server* Rpc::serverOf(const Scene& scene, mlir::Operation* op) {
   dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
   if (!comm || !comm.getServer()) return nullptr;
@@ -43,6 +46,7 @@ Rpc::Server* Rpc::serverOf(const Scene& scene, mlir::Operation* op) {
   return serverNamed(*comm.getServer());
 }
 
+// Null for a role that is not among those that are walked.
 Rpc::Server* Rpc::serverNamed(llvm::StringRef name) {
   Server& server = servers_[name.str()];
   for (RoleWalk& walk : roles_)
@@ -82,6 +86,7 @@ Rpc::Pushed Rpc::combined(const Scene& scene, dist::PushOp op) const {
   return pushed;
 }
 
+// Whether it applies every push by itself, in the order in which they come.
 bool Rpc::Server::single() const {
   dist::ServeOp serve = serveOf(findProgram(walk->question.role, "main"));
   return serve && (serve.getMode() == dist::ServeMode::Async ||
@@ -145,6 +150,8 @@ void Rpc::finishSingle(dist::ServeOp serve, Server& server, Rung& findings) {
   }
 }
 
+// What is pushed is kept under the name of the variable until the round takes it; where pushes are
+// applied by themselves, the handler is walked at once.
 void Rpc::push(const Scene& scene, dist::PushOp op) {
   Server* server = serverOf(scene, op);
   if (!server) return;
@@ -180,12 +187,15 @@ void Rpc::push(const Scene& scene, dist::PushOp op) {
                "push a gradient: the servers add what the trainers push");
 }
 
+// The end of the push phase is when the server's round runs: it is walked there, between what
+// trainers do before and after it.
 void Rpc::phase(const Scene& scene, dist::PhaseOp op) {
   Server* server = serverOf(scene, op);
   if (server && op.getKind() == dist::PhaseKind::Push && !server->roundRun)
     runRound(*server, scene.findings);
 }
 
+// Once per step, with what all trainers have pushed. What no op of the round takes is lost.
 void Rpc::runRound(Server& server, Rung& findings) {
   server.roundRun = true;
   dist::ServeOp serve = serveOf(server.walk->question.program);
@@ -201,6 +211,8 @@ void Rpc::runRound(Server& server, Rung& findings) {
                              "take it with dist.merged in the round, or do not push it"));
 }
 
+// The value that the round reads: equal on all servers as a whole, of which each has the part that
+// its variable is cut to.
 void Rpc::merged(const Scene& scene, dist::MergedOp op) {
   Server& server = servers_[dist::RoleOp(scene.question.role).getSymName().str()];
   const std::string name = op.getVar().str();
@@ -268,6 +280,7 @@ Awaited Rpc::heldBy(const Scene& scene, Server* server, mlir::SymbolRefAttr name
   return {std::move(whole), {}};
 }
 
+// Trainers get the variable whole and all the same, or nothing is known of it.
 void Rpc::pull(const Scene& scene, dist::PullOp op) {
   Server* server = serverOf(scene, op);
   if (server)
@@ -284,15 +297,16 @@ void Rpc::remote(const Scene& scene, dist::RemoteOp op) {
   scene.store.set(op.getOutput(), std::move(whole.relation));
 }
 
-// Servers answer a lookup out of what they hold then: a round between the two changes it.
+// Servers answer a lookup out of what they hold then: a round between the two changes it, or a push
+// of this trainer. That others push meanwhile is what the contract `staleness` says of the table,
+// as of a parameter that was pulled in the step before.
 bool Rpc::lookup(const Scene& scene, dist::CompositeOp composite, dist::LookupOp request) {
   Server* server = serverNamed(request.getVar().getRootReference().getValue());
   if (server)
     answer(scene, *server, dist::Handler::Lookup, request.getVar().getLeafReference().getValue(),
            request);
   const Awaited now = heldBy(scene, server, request.getVar());
-  // Without rounds rows are those of any time.
-  if (!now.relation.known() || server->single()) return false;
+  if (!now.relation.known()) return false;
   for (mlir::Value input : composite.getInputs()) {
     auto remote = input.getDefiningOp<dist::RemoteOp>();
     if (!remote || remote.getVar() != request.getVar()) continue;
@@ -301,11 +315,14 @@ bool Rpc::lookup(const Scene& scene, dist::CompositeOp composite, dist::LookupOp
       scene.report(request, Message::Level::Refuted, "lineage",
                    "looks rows up in " + scene.describe(now.relation) +
                        " where the reference looks them up in " + scene.describe(taken),
-                   "look up before dist.phase push");
+                   server->single() ? "look up before the table's gradient is pushed"
+                                    : "look up before dist.phase push");
   }
   return true;
 }
 
+// What can be said only when all roles have been walked: rounds that never run, and ops that stand
+// beside the loop of the server.
 void Rpc::finish(Rung& findings) {
   for (RoleWalk& walk : roles_) {
     dist::ServeOp serve = serveOf(walk.question.program);

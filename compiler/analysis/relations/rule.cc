@@ -18,6 +18,8 @@
 namespace dtranspile::verify {
 namespace {
 
+// The letters after a slot: l and f linear (f: in floats only), h homogeneous of degree 1 for
+// positive factors, m by sign, s by shape; none: by value.
 Use useOf(llvm::StringRef letter) {
   if (letter == "l" || letter == "f") return Use::Linear;
   if (letter == "h") return Use::Homogeneous;
@@ -32,6 +34,7 @@ struct Word {
   llvm::StringRef slot, labels, letters;
 };
 
+// No error is possible here: rows are checked against the op table by a test.
 Word wordOf(llvm::StringRef text) {
   Word word;
   std::tie(word.slot, word.letters) = text.trim().split(':');
@@ -44,6 +47,8 @@ Rows rowsOf(llvm::StringRef letter) {
   return letter == "e" ? Rows::Even : letter == "d" ? Rows::Data : Rows::Operands;
 }
 
+// "A, B -> C", or with => for an op that adds its inputs up. A leading w marks a parameter, + a
+// result that is summed.
 Clause parseClause(llvm::StringRef text) {
   Clause clause;
   clause.sum = text.contains("=>");
@@ -77,6 +82,7 @@ ParsedRule parse(const RuleRow& row) {
   return rule;
 }
 
+// All families in one table, parsed at first use.
 const std::map<std::string, ParsedRule, std::less<>>& rules() {
   static const auto* table = [] {
     auto* all = new std::map<std::string, ParsedRule, std::less<>>;
@@ -181,6 +187,8 @@ RuleContext::RuleContext(mlir::Operation* op, const ParsedRule& rule, const Axes
   reasons_.resize(op->getNumResults(), {"has no rule for this result", -1, {}});
 }
 
+// Where the op uses something that its row does not cover (an attribute's value, an optional slot),
+// no rule is better than a wrong one.
 void RuleContext::apply() {
   const std::string uncovered = uncoveredBy(rule_, op_);
   if (uncovered.empty()) return rule_.rule(*this);
@@ -192,6 +200,8 @@ int RuleContext::resultNumber(llvm::StringRef slot, unsigned index) const {
   return value ? static_cast<int>(llvm::cast<mlir::OpResult>(value).getResultNumber()) : -1;
 }
 
+// Evaluates a form for both readings, and corrects it for what is special about this result:
+// integers, ragged rows, flat parts of another shape, rows put together from shares.
 void RuleContext::result(llvm::StringRef slot, unsigned index, const Form& given) {
   int number = resultNumber(slot, index);
   if (number < 0) return;
@@ -230,6 +240,7 @@ void RuleContext::adjust(llvm::StringRef slot, llvm::function_ref<void(Relation&
   if (int number = resultNumber(slot, 0); number >= 0) change(results_[number]);
 }
 
+// Zeros are right under any relation.
 void RuleContext::assignZero(llvm::StringRef slot) {
   int number = resultNumber(slot, 0);
   if (number < 0) return;

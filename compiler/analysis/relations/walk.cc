@@ -4,6 +4,7 @@
 #include "compiler/analysis/relations/averages.h"
 #include "compiler/analysis/relations/branches.h"
 #include "compiler/analysis/relations/composite_body.h"
+#include "compiler/analysis/relations/compression.h"
 #include "compiler/analysis/relations/rpc.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/dist/lookup.h"
@@ -59,6 +60,8 @@ class Walk {
   bool inComposite_ = false;
 };
 
+// In the order of the program: every operand has its relation before the op that reads it is looked
+// at. O(ops), each transfer function being linear in its operands.
 void Walk::visit(mlir::Operation& op) {
   if (op.getName().stripDialect() == "orphan_block") return;  // no op refers to it: it is never run
   if (auto input = llvm::dyn_cast<pd::InputOp>(op)) return visitInput(input);
@@ -74,6 +77,8 @@ void Walk::visit(mlir::Operation& op) {
   if (pd::OpView::isFrameworkOp(&op)) return visitFramework(&op);
 }
 
+// A variable holds what was set last, or what it began the step with. Where that is not known the
+// value carries the reason, which messages about its readers then give.
 void Walk::visitGet(pd::GetOp get) {
   const Variable* variable = scene_.store.variable(get.getVar());
   if (!variable) return;
@@ -90,6 +95,8 @@ void Walk::visitGet(pd::GetOp get) {
   scene_.store.set(get.getValue(), std::move(held.relation));
 }
 
+// A set inside of the loop over micro-batches would happen once per micro-batch, and the reference
+// has one: unknown until it is moved after the loop.
 void Walk::visitSet(pd::SetOp set) {
   Variable* variable = scene_.store.variable(set.getVar());
   if (!variable) return;
@@ -150,6 +157,9 @@ bool Walk::isBranchOfUpdate(mlir::Operation* op) const {
          scene_.of(predicate).whole.scale.isOne();
 }
 
+// The heart of rung 2: an op either stands for an op of the reference, by its lineage number, and
+// must be like it and stand where it stands, or was inserted, and is judged by what it does to the
+// relations of its operands.
 void Walk::visitFramework(mlir::Operation* op) {
   if (inComposite_) return visitLocal(scene_, op);
   int64_t number = sourceNumber(op);
@@ -181,6 +191,7 @@ void Walk::visitFramework(mlir::Operation* op) {
   visitReferenceOp(scene_, op, reference, *rule);
 }
 
+// A body with ops of the job in it is walked like the program around it.
 void Walk::visitBranch(mlir::Operation* op, mlir::Operation* reference) {
   Branch branch(scene_, op, reference);
   if (!branch.enter()) return;
@@ -188,6 +199,8 @@ void Walk::visitBranch(mlir::Operation* op, mlir::Operation* reference) {
   branch.leave();
 }
 
+// The averaging step of local SGD: what variables held before it is remembered, and joined with
+// what they are set to.
 void Walk::visitAverage(mlir::Operation* op) {
   std::map<std::string, Relation> before;
   op->walk([&](pd::SetOp set) {
@@ -226,6 +239,8 @@ void Walk::visitOn(dist::OnOp on) {
   joinBodies(scene_, on, std::move(given[0]), std::move(given[1]));
 }
 
+// Several ops that together stand for one of the reference: their bodies are followed without
+// reference, and their results compared with the rule of that op.
 void Walk::visitComposite(dist::CompositeOp composite) {
   mlir::Operation* reference = enterComposite(scene_, composite);
   if (!reference) return;
@@ -233,10 +248,13 @@ void Walk::visitComposite(dist::CompositeOp composite) {
     checkForward(scene_, composite, reference);
     return visitLookup(scene_, composite, reference);
   }
+  if (isCompression(composite)) return visitCompression(scene_, composite, reference);
   inComposite().visit(composite.getBody().front());
   leaveComposite(scene_, composite, reference);
 }
 
+// Believed, so that the rest of the program can be judged, and reported, so that nobody takes the
+// verdict for a proof.
 void Walk::visitAssume(dist::AssumeOp assume) {
   Relation relation = scene_.of(assume.getInput());
   relation.whole = relation.parts = readingOf(assume.getRelation(), scene_.axes());
@@ -327,6 +345,8 @@ void Walk::checkClaims(mlir::Operation* op) {
   }
 }
 
+// What variables hold when the program begins: in a step what their declaration says, at start-up
+// nothing.
 void declareVariables(const Question& question, Store& store) {
   for (auto var : dist::RoleOp(question.role).getBody().front().getOps<pd::VarOp>()) {
     Variable variable;
@@ -374,6 +394,8 @@ void analyse(llvm::MutableArrayRef<RoleWalk> roles, Rung& findings) {
   for (RoleWalk& role : roles) role.store->settle();
 }
 
+// The relations of one program by themselves, for passes that ask; findings are not theirs to
+// report.
 Store analyse(const Question& question) {
   Store store(axesOf(question.role));
   Rung ignored;

@@ -62,6 +62,7 @@ const char* spell(const Table& table, Op op, bool floating) {
   return nullptr;
 }
 
+// What is in memory; half precision and small integers are computed with in wider types.
 const char* storageName(DType type) {
   switch (type) {
     case DType::kBool:
@@ -103,6 +104,7 @@ int64_t saturated(double value, Scalar type) {
 
 const char* spellBinary(Op op, bool floating) { return spell(kBinary, op, floating); }
 
+// Floats by their bits: no digits are lost and NaN can be written.
 std::string numberText(double value, Scalar type) {
   char text[64];
   if (type == Scalar::F64) {
@@ -117,6 +119,8 @@ std::string numberText(double value, Scalar type) {
   return text;
 }
 
+// func @kernel(args…, lo, n): a loop over rows [lo, n), in it loops over the inner dims, in them
+// the stages. The runtime gives row ranges to threads.
 std::string Emitter::run() {
   header();
   open("scf.for %i0 = %lo to %n step %one");
@@ -155,6 +159,8 @@ std::string Emitter::memrefOf(const Operand& operand) const {
          "], offset: " + std::to_string(operand.offset) + ">>";
 }
 
+// Arguments are bare memory; the shapes and strides that the kernel walks are put on by
+// reinterpret_cast, and extents that only the run knows come in a table.
 void Emitter::header() {
   text_ += "func.func @kernel(";
   for (size_t i = 0; i < kernel_.operands.size(); ++i) {
@@ -204,6 +210,7 @@ void Emitter::loadExtents() {
   }
 }
 
+// Indices along the dims that the operand moves along.
 std::string Emitter::position(const Operand& operand) const {
   std::string at;
   for (size_t dim = 0; dim < kernel_.dims.size(); ++dim) {
@@ -233,6 +240,8 @@ std::string Emitter::loadElement(int which) {
   return v;
 }
 
+// To bool by comparison with 0; floats to integers with a test of the range (toInteger): what does
+// not fit, NaN too, is the smallest number, which x86 gives.
 std::string Emitter::castTo(const std::string& from, Scalar source, Scalar target) {
   if (target == Scalar::I1) {
     const std::string zero = constant(0, source);
@@ -253,6 +262,7 @@ std::string Emitter::value(ExprId id) {
   return values_[id] = compute(id);
 }
 
+// One operation of MLIR, or a few; values are computed once per scope (value()).
 std::string Emitter::compute(ExprId which) {
   const Expr e = kernel_.exprs[which];
   const std::string type = mlirName(e.type);

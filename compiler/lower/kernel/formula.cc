@@ -21,6 +21,7 @@ int64_t TensorRef::elements() const {
 
 namespace {
 
+// Row-major strides.
 std::vector<int64_t> contiguous(const Dims& dims) {
   std::vector<int64_t> strides(dims.size());
   int64_t stride = 1;
@@ -88,6 +89,9 @@ std::optional<Dims> spanning(const TensorRef& ref, const Dims& domain,
   return strides;
 }
 
+// Makes kernels of a formula: the domain is the largest tensor that it names, all others are
+// broadcast to it, and every assignment is a store in the one loop nest, or a kernel of its own
+// where its tensor lacks dims of the domain and is thus a sum over them.
 class FormulaBuilder : public FormulaActions {
  public:
   FormulaBuilder(std::string_view hint, const FormulaNames& names, std::string& error, bool dynamic)
@@ -107,6 +111,7 @@ class FormulaBuilder : public FormulaActions {
   }
   bool present(std::string_view name) override { return names_.input(name).has_value(); }
 
+  // By precedence: what was assigned before, an argument, the words of the language, an attribute.
   ExprId name(std::string_view name, Span span) override {
     if (auto it = locals_.find(name); it != locals_.end()) return it->second;
     if (auto input = names_.input(name)) return load(*input, span, name);
@@ -123,6 +128,8 @@ class FormulaBuilder : public FormulaActions {
     return -1;
   }
 
+  // A reduction over the inner dims. Its level is one more than that of the reductions that it
+  // reads: all of one level are done in one walk over the row.
   ExprId reduce(std::string_view function, ExprId value) override {
     static const std::pair<std::string_view, Combine> kFunctions[] = {
         {"sum", Combine::Sum}, {"prod", Combine::Prod}, {"max", Combine::Max},
@@ -140,6 +147,7 @@ class FormulaBuilder : public FormulaActions {
     return -1;
   }
 
+  // A second assignment to one tensor replaces the first unless a reduction stands between them.
   void assign(std::string_view name, Span span, ExprId value) override {
     auto output = names_.output(name);
     locals_[std::string(name)] = value;
@@ -246,6 +254,7 @@ class FormulaBuilder : public FormulaActions {
     return strides ? pool_.load(addRef(ref, *strides), scalarOf(ref.dtype)) : -1;
   }
 
+  // How many reductions have to be done before the value can be computed.
   int level(ExprId id) const {
     int most = 0;
     pool_.walk(id, [&](const Expr& e) {
@@ -272,6 +281,7 @@ class FormulaBuilder : public FormulaActions {
     return false;
   }
 
+  // The nest of all stores first, then the sums, which may read what it stores.
   std::vector<BoundKernel> assemble() {
     std::vector<BoundKernel> kernels;
     nest_.inner = inner_;

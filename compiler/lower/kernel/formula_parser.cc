@@ -31,6 +31,7 @@ struct Operator {
   int level;  // binds tighter the higher
   Op op;
 };
+// Precedences of C. Longer operators stand before their prefixes.
 const Operator kOperators[] = {{"||", 1, Op::Or}, {"&&", 2, Op::And}, {"==", 3, Op::Eq},
                                {"!=", 3, Op::Ne}, {"<=", 4, Op::Le},  {">=", 4, Op::Ge},
                                {"<", 4, Op::Lt},  {">", 4, Op::Gt},   {"+", 5, Op::Add},
@@ -40,6 +41,9 @@ bool isPartOfName(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '@';
 }
 
+// Recursive descent with precedence climbing over a formula of a row: statements "Out = expression;
+// …". It builds no tree of its own: expressions go straight into the pool, names and reductions to
+// the actions of the caller. Depth is limited, since --op-table lets users write formulas.
 class Parser {
  public:
   Parser(std::string_view text, ExprPool& pool, FormulaActions& actions)
@@ -91,6 +95,7 @@ class Parser {
     while (at_ < text_.size() && isPartOfName(text_[at_])) ++at_;
     return text_.substr(start, at_ - start);
   }
+  // [r]: per row; [i]: per element of a row; nothing: over the whole domain.
   Span span() {
     if (!accept("[")) return Span::Domain;
     std::string_view which = identifier();
@@ -124,6 +129,7 @@ class Parser {
     return nullptr;
   }
 
+  // All operators of at least this level; those of one level bind from the left.
   ExprId operators(int level) {
     ExprId left = primary();
     while (const Operator* o = peekOperator(level)) {
@@ -198,6 +204,8 @@ class Parser {
                      : value;
   }
 
+  // A function of the formula language is parsed anew at every call, with its parameters bound to
+  // the arguments. It sees only functions defined above it, so that there is no recursion.
   ExprId inlined(size_t function, const std::vector<ExprId>& arguments) {
     const FormulaFunction& f = formulaFunctions()[function];
     if (arguments.size() != f.parameters.size())
@@ -231,6 +239,7 @@ class Parser {
     return there && ok_ && !unread_ ? actions_.name(slot, where) : otherwise;
   }
 
+  // What is neither an operation nor a conversion is a reduction, which the actions know.
   ExprId call1(std::string_view name, ExprId a) {
     for (const Function1& f : kUnary) {
       if (f.name == name) return pool_.unary(f.op, a);
@@ -270,6 +279,8 @@ class Parser {
 
 }  // namespace
 
+// All names of a formula without parsing it: which are read, which are assigned, which are called.
+// For tests of the tables, and to know which arguments a formula uses before they have buffers.
 Identifiers identifiersOf(std::string_view text) {
   Identifiers found;
   auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };

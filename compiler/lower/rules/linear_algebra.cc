@@ -1,8 +1,16 @@
-// Lowering rules: family `linear_algebra`. Products of fixed extents that one call can do are
-// dt_gemm, the others dt_matmul. Gradients of norms with the framework's guards against division by
-// zero (phi p_norm_grad, frobenius_norm_grad).
-#include <cmath>
-
+// Lowering rules: family `linear_algebra`, but for its norms (norms.cc). Products of fixed extents
+// that one call can do are dt_gemm, the others dt_matmul.
+//
+// Gradients of a product, in terms of products again. With C = op(A) · op(B) and G the gradient of
+// C (all as matrices, T the transpose):
+//
+//   C = A  · B     dA = G  · Bᵀ    dB = Aᵀ · G
+//   C = Aᵀ · B     dA = B  · Gᵀ    dB = A  · G
+//   C = A  · Bᵀ    dA = G  · B     dB = Gᵀ · A
+//   C = Aᵀ · Bᵀ    dA = Bᵀ · Gᵀ    dB = Gᵀ · Aᵀ
+//
+// Written with `flipped`, which toggles a factor's transposition, the two rows of each factor are
+// one expression: dA = G · flipped(op(B)), and the transpose of that where A itself is transposed.
 #include "compiler/lower/rules.h"
 
 namespace dtranspile::lower {
@@ -178,6 +186,12 @@ std::vector<int64_t> longer(const Matrices& a, const Matrices& b) {
   return a.batchSize() >= b.batchSize() ? a.batch : b.batch;
 }
 
+// op(a) · op(b) as a batch of matrices in `out`.
+Matrices resultOf(const Product& p, const TensorRef& out) {
+  return {out, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows,
+          p.b.transposed ? p.b.rows : p.b.columns};
+}
+
 // Of attention fused for inference: columns in groups, each of them a product of its own.
 bool hasHeads(const OpLowering& op) {
   return op.op().spec()->attribute("head_number") && op.op().getInt("head_number") != 1;
@@ -190,10 +204,7 @@ LogicalResult lowerMatmul(OpLowering& op) {
   if (op.hasUnknown()) return op.callRow();  // even the ranks may be
   Product p = productOf(op, *x, *y);
   if (!plainBatches(p.a, p.b)) return op.callRow();
-  return multiply(op, p.a, p.b,
-                  {*out, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows,
-                   p.b.transposed ? p.b.rows : p.b.columns},
-                  p.alpha);
+  return multiply(op, p.a, p.b, resultOf(p, *out), p.alpha);
 }
 
 // A gradient that is a sum over the batch is one product only where the batch lies along the
@@ -201,6 +212,22 @@ LogicalResult lowerMatmul(OpLowering& op) {
 bool plainGradients(const Product& p) {
   const int64_t a = p.a.batchSize(), b = p.b.batchSize();
   return a == b || (a > b && !p.a.transposed);
+}
+
+// dX = dOut · Yᵀ, dY = Xᵀ · dOut, each as its factor is stored.
+LogicalResult multiplyGradients(OpLowering& op, const Product& p, const TensorRef& gradient,
+                                std::optional<TensorRef> dx, std::optional<TensorRef> dy) {
+  const Matrices g = resultOf(p, gradient);
+  if (dx) {
+    Matrices to{*dx, p.a.batch, p.a.rows, p.a.columns};
+    LogicalResult done = p.a.transposed ? multiply(op, p.b, g.flipped(), to, p.alpha)
+                                        : multiply(op, g, p.b.flipped(), to, p.alpha);
+    if (failed(done)) return llvm::failure();
+  }
+  if (!dy) return llvm::success();
+  Matrices to{*dy, p.b.batch, p.b.rows, p.b.columns};
+  return p.b.transposed ? multiply(op, g.flipped(), p.a, to, p.alpha)
+                        : multiply(op, p.a.flipped(), g, to, p.alpha);
 }
 
 LogicalResult lowerMatmulGrad(OpLowering& op) {
@@ -212,18 +239,50 @@ LogicalResult lowerMatmulGrad(OpLowering& op) {
   Product p = productOf(op, *x, *y);
   if (!plainBatches(p.a, p.b) || !plainGradients(p)) return op.callRow();
   if (!isProduct(p.a, p.b, *gradient)) return noGradient(op, *x, *y, *gradient);
-  Matrices g{*gradient, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows,
-             p.b.transposed ? p.b.rows : p.b.columns};
-  if (dx) {
-    Matrices to{*dx, p.a.batch, p.a.rows, p.a.columns};
-    LogicalResult done = p.a.transposed ? multiply(op, p.b, g.flipped(), to, p.alpha)
-                                        : multiply(op, g, p.b.flipped(), to, p.alpha);
-    if (failed(done)) return llvm::failure();
+  return multiplyGradients(op, p, *gradient, dx, dy);
+}
+
+// The same of factors that are no operands of the op.
+LogicalResult productGradients(OpLowering& op, const Product& p, const TensorRef& gradient,
+                               std::optional<TensorRef> dx, std::optional<TensorRef> dy) {
+  if (!plainBatches(p.a, p.b) || !plainGradients(p))
+    return op.unsupported("batch dims that broadcast in part");
+  if (!isProduct(p.a, p.b, gradient)) return noGradient(op, p.a.tensor, p.b.tensor, gradient);
+  return multiplyGradients(op, p, gradient, dx, dy);
+}
+
+// The gradient of a product's gradients, which are themselves products: of dX = dOut · Yᵀ and
+// dY = Xᵀ · dOut. With what flows into those, `ddx` and `ddy`: grad_out@GRAD = ddx · Y + X · ddy,
+// X@GRAD = dOut · ddyᵀ, Y@GRAD = ddxᵀ · dOut.
+LogicalResult lowerMatmulSecondGrad(OpLowering& op) {
+  auto x = op.in("X"), y = op.in("Y"), g = op.in("grad_out"), ddx = op.in("grad_x@GRAD"),
+       ddy = op.in("grad_y@GRAD"), dx = op.out("X@GRAD"), dy = op.out("Y@GRAD"),
+       ddout = op.out("grad_out@GRAD");
+  if (!x || !y || !g) return op.unsupported("an absent input");
+  if (op.hasUnknown()) return op.unsupported("extents that depend on data");
+  if (x->dims.empty() || y->dims.empty()) return noGradient(op, *x, *y, *g);
+  if (ddout) {
+    std::vector<TensorRef> terms;
+    for (auto [a, b] : {std::pair{ddx, y}, {x, ddy}}) {
+      if (!a || !b) continue;
+      const Product p = productOf(op, *a, *b);
+      if (!plainBatches(p.a, p.b)) return op.unsupported("batch dims that broadcast in part");
+      terms.push_back(op.temporary("term", ddout->dtype, ddout->dims));
+      if (failed(multiply(op, p.a, p.b, resultOf(p, terms.back()), 1))) return llvm::failure();
+    }
+    OpLowering::Bindings bindings;
+    std::string text = "grad_out@GRAD = 0 * grad_out";
+    for (auto [i, term] : llvm::enumerate(terms)) {
+      bindings.tensors.emplace_back("t" + std::to_string(i), term);
+      text += " + t" + std::to_string(i);
+    }
+    if (failed(op.formula(text, bindings))) return llvm::failure();
   }
-  if (!dy) return llvm::success();
-  Matrices to{*dy, p.b.batch, p.b.rows, p.b.columns};
-  return p.b.transposed ? multiply(op, g.flipped(), p.a, to, p.alpha)
-                        : multiply(op, p.a.flipped(), g, to, p.alpha);
+  if (dx && !ddy) return op.formula("X@GRAD = 0 * X");
+  if (dx && failed(productGradients(op, productOf(op, *x, *ddy), *g, dx, std::nullopt)))
+    return llvm::failure();
+  if (dy && !ddx) return op.formula("Y@GRAD = 0 * Y");
+  return dy ? productGradients(op, productOf(op, *ddx, *y), *g, std::nullopt, dy) : llvm::success();
 }
 
 // addmm: Beta · Input + Alpha · X · Y, Input broadcast.
@@ -286,76 +345,6 @@ LogicalResult lowerFspGrad(OpLowering& op) {
             : llvm::success();
 }
 
-// Norms by their order; `d` is the argument of the norm. Formulas of a row each: value, then
-// gradient.
-struct NormRow {
-  const char *value, *gradient;
-};
-
-NormRow normOf(double order) {
-  if (order == 0) return {"sum(d != 0 ? 1 : 0)", "0 * Out@GRAD[r]"};
-  if (std::isinf(order))
-    return {order > 0 ? "max(abs(d))" : "min(abs(d))",
-            "abs(d) == Out[r] ? sign(d) * Out@GRAD[r] : 0"};
-  if (order == 1) return {"sum(abs(d))", "sign(d) * Out@GRAD[r]"};
-  if (order == 2) return {"sqrt(sum(d * d))", "d / (Out[r] + guard) * Out@GRAD[r]"};
-  return {"pow(sum(pow(abs(d), order)), 1 / order)",
-          "sign(d) * pow(abs(d), order - 1) * pow(Out[r] + guard, 1 - order) * Out@GRAD[r]"};
-}
-
-OpLowering::Bindings normBindings(double order, double guard, InnerDims inner) {
-  return {.tensors = {},
-          .numbers = {{"order", order}, {"guard", guard}},
-          .axes = {},
-          .inner = std::move(inner)};
-}
-
-LogicalResult lowerPNorm(OpLowering& op) {
-  const double order = op.op().getFloat("porder");
-  const bool all = op.op().getBool("asvector");
-  const int64_t axis = op.op().getInt("axis");
-  auto inner = [=](const std::vector<int64_t>& domain) {
-    std::vector<bool> mask(domain.size(), all);
-    const int64_t at = axis < 0 ? axis + static_cast<int64_t>(domain.size()) : axis;
-    if (at >= 0 && at < static_cast<int64_t>(domain.size())) mask[at] = true;
-    return mask;
-  };
-  const NormRow row = normOf(order);
-  const OpLowering::Bindings bindings = normBindings(order, op.op().getFloat("epsilon"), inner);
-  if (op.op().type() == "p_norm")
-    return op.formula(std::string("d = X; Out[r] = ") + row.value, bindings);
-  return op.formula(std::string("d = X; X@GRAD = ") + row.gradient, bindings);
-}
-
-// The norm of a difference of tensors that broadcast.
-LogicalResult lowerDist(OpLowering& op) {
-  const double order = op.op().getFloat("p");
-  auto inner = [](const std::vector<int64_t>& domain) {
-    return std::vector<bool>(domain.size(), true);
-  };
-  const NormRow row = normOf(order);
-  constexpr double kGuard = 1e-12;
-  OpLowering::Bindings bindings = normBindings(order, kGuard, inner);
-  auto x = op.in("X"), y = op.in("Y");
-  if (!x || !y) return op.unsupported("an absent input");
-  // A formula's domain is one of its tensors: where both are repeated, one that is as large as the
-  // difference has to be there.
-  std::vector<int64_t> dims(std::max(x->dims.size(), y->dims.size()), 1);
-  for (const TensorRef& t : {*x, *y}) {
-    for (size_t i = 0; i < t.dims.size(); ++i) {
-      int64_t& extent = dims[dims.size() - t.dims.size() + i];
-      if (t.dims[i] != 1) extent = t.dims[i];
-    }
-  }
-  bindings.tensors.emplace_back("difference", op.temporary("difference", x->dtype, dims));
-  if (failed(op.formula("difference = X - Y", {.tensors = bindings.tensors})))
-    return llvm::failure();
-  if (op.op().type() == "dist")
-    return op.formula(std::string("d = difference; Out[r] = ") + row.value, bindings);
-  return op.formula(
-      std::string("d = difference; g = ") + row.gradient + "; X@GRAD = g; Y@GRAD = -g", bindings);
-}
-
 const LoweringRule kRules[] = {
     lowerRule("mul", lowerMul, "dt_mul"),
     lowerRule("mul_grad", lowerMulGrad, "dt_mul_grad"),
@@ -364,6 +353,7 @@ const LoweringRule kRules[] = {
                "dt_matmul_grad(trans_x=transpose_X, trans_y=transpose_Y)"),
     choiceRule("matmul_v2", lowerMatmul, "dt_matmul(alpha=-)"),
     choiceRule("matmul_v2_grad", lowerMatmulGrad, "dt_matmul_grad(alpha=-)"),
+    functionRule("matmul_v2_grad_grad", lowerMatmulSecondGrad),
     choiceRule("bmm", lowerMatmul, "dt_matmul(trans_x=-, trans_y=-, alpha=-)"),
     choiceRule("bmm_grad", lowerMatmulGrad, "dt_matmul_grad(trans_x=-, trans_y=-, alpha=-)"),
     callRule("mv", "dt_matmul(Y=Vec, trans_x=-, trans_y=-, alpha=-)"),
@@ -391,28 +381,12 @@ const LoweringRule kRules[] = {
     callRule("determinant", "dt_determinant"),
     callRule("determinant_grad", "dt_determinant_grad"),
     callRule("slogdeterminant", "dt_sign_log_determinant"),
-    functionRule("dist", lowerDist),
-    functionRule("dist_grad", lowerDist),
-    functionRule("p_norm", lowerPNorm),
-    functionRule("p_norm_grad", lowerPNorm),
-    {"frobenius_norm", Inner::Dims, "Out[r] = sqrt(sum(X * X))"},
-    {"frobenius_norm_grad", Inner::Dims, "X@GRAD = X / (Out[r] + 1e-12) * Out@GRAD[r]"},
-    {"norm", Inner::Axis, "n = sqrt(sum(X * X) + epsilon); Norm[r] = n; Out = X / n"},
-    {"norm_grad", Inner::Axis,
-     "s = sum(X * Out@GRAD); X@GRAD = (Out@GRAD - X * (s / (Norm[r] * Norm[r]))) / Norm[r]"},
-    {"l1_norm", Inner::All, "Out[r] = sum(abs(X))"},
-    {"l1_norm_grad", Inner::All, "X@GRAD = sign(X) * Out@GRAD[r]"},
-    {"squared_l2_norm", Inner::All, "Out[r] = sum(X * X)"},
-    {"squared_l2_norm_grad", Inner::All, "X@GRAD = 2 * X * Out@GRAD[r]"},
-    {"squared_l2_distance", Inner::NotFirst, "d = X - Y; sub_result = d; Out[r] = sum(d * d)"},
-    {"squared_l2_distance_grad", Inner::NotFirst,
-     "g = 2 * Out@GRAD[r] * sub_result; X@GRAD = g; Y@GRAD = -g"},
-    {"cos_sim", Inner::NotFirst,
-     "XNorm[r] = sqrt(max(sum(X * X), 1e-8))\nYNorm[r] = sqrt(max(sum(Y * Y), 1e-8))\n"
-     "Out[r] = sum(X * Y) / (sqrt(max(sum(X * X), 1e-8)) * sqrt(max(sum(Y * Y), 1e-8)))"},
-    {"cos_sim_grad", Inner::NotFirst,
-     "n = XNorm[r]; m = YNorm; g = Out@GRAD[r]; c = Out[r]; X@GRAD = g * (Y / (n * m) - c * X / (n "
-     "* n)); Y@GRAD = g * (X / (n * m) - c * Y / (m * m))"},
+    callRule("diagonal", "dt_diagonal"),
+    callRule("diagonal_grad", "dt_diagonal_grad"),
+    callRule("solve", "dt_solve(upper=-, transpose=-, unitriangular=-)"),
+    callRule("solve_grad", "dt_solve_grad(upper=-, transpose=-, unitriangular=-)"),
+    callRule("triangular_solve", "dt_solve"),
+    callRule("triangular_solve_grad", "dt_solve_grad"),
 };
 
 }  // namespace

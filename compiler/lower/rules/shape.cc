@@ -7,15 +7,18 @@ namespace {
 using llvm::LogicalResult;
 
 LogicalResult lowerView(OpLowering& op) { return op.view("X", "Out"); }
+LogicalResult lowerViewSecondGrad(OpLowering& op) { return op.view("DDX", "DDOut"); }
 LogicalResult lowerViewGrad(OpLowering& op) { return op.view("Out@GRAD", "X@GRAD"); }
 
 const LoweringRule kRules[] = {
     lowerRule("assign", lowerView, "dt_assign"),
+    lowerRule("share_data", lowerView, "dt_assign"),
     lowerRule("memcpy", lowerView, "dt_assign"),  // all memory is the host's
     lowerRule("reshape", lowerView, "dt_reshape2(XShape=-)"),
     lowerRule("reshape_grad", lowerViewGrad, "dt_reshape_back(XShape=-)"),
     lowerRule("reshape2", lowerView, "dt_reshape2"),
     lowerRule("reshape2_grad", lowerViewGrad, "dt_reshape_back(X=-)"),
+    functionRule("reshape2_grad_grad", lowerViewSecondGrad),
     lowerRule("squeeze", lowerView, "dt_squeeze(XShape=-)"),
     lowerRule("squeeze_grad", lowerViewGrad, "dt_reshape_back(XShape=-)"),
     lowerRule("squeeze2", lowerView, "dt_squeeze"),

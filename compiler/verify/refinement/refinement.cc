@@ -6,6 +6,7 @@
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_diff.h"
 #include "compiler/analysis/program_info.h"
+#include "compiler/verify/refinement/precision.h"
 #include "compiler/verify/refinement/proof.h"
 #include "dialects/dist/dist.h"
 
@@ -14,30 +15,32 @@ namespace {
 
 constexpr char kAgain[] = "make the job again from the program that it shall preserve";
 
-mlir::ModuleOp nested(mlir::ModuleOp job, llvm::StringRef name) {
-  for (auto module : job.getOps<mlir::ModuleOp>())
-    if (module.getSymName() == std::optional<llvm::StringRef>(name)) return module;
-  return {};
-}
-
 void leaveOpen(Rung& rung, mlir::Operation* at, std::string text, std::string remedy = kAgain) {
   rung.add(messageAt(at, Message::Level::Unknown, "refines", std::move(text), std::move(remedy)));
 }
 
-// Every variable of the source is one of the reference, of the same kind.
+// Every variable of the source is one of the reference, and says of itself what it says there; but
+// parameters in two precisions may be of another element type.
 std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp reference,
-                                        bool anyFloat, Rung& rung) {
+                                        const std::set<std::string>& twice, Rung& rung) {
   std::vector<std::string> names;
+  const auto facts = [&](pd::VarOp var) {
+    mlir::NamedAttrList list(var->getAttrDictionary());
+    if (twice.count(var.getSymName().str()))
+      list.set("type", mlir::StringAttr::get(var.getContext(),
+                                             describeType(var.getType(), /*anyFloat=*/true)));
+    return list.getDictionary(var.getContext());
+  };
   for (auto var : source.getOps<pd::VarOp>()) {
     names.push_back(var.getSymName().str());
     auto own = reference.lookupSymbol<pd::VarOp>(var.getSymName());
     if (!own)
       leaveOpen(rung, reference,
                 "variable `" + var.getSymName().str() + "` of the source is missing");
-    else if (own.getParameter() != var.getParameter() ||
-             describeType(own.getType(), anyFloat) != describeType(var.getType(), anyFloat))
+    else if (facts(own) != facts(var))
       leaveOpen(rung, own,
-                "variable `" + var.getSymName().str() + "` is another one than in the source");
+                "variable `" + var.getSymName().str() + "` is another one than in the source: " +
+                    attributeDifference("variable", facts(own), facts(var)));
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -45,12 +48,14 @@ std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp re
 
 // Every name that the source declares is declared alike, in its block or in a branch that took its
 // ops over.
-void checkDeclarations(pd::ProgramOp source, pd::ProgramOp reference, bool anyFloat, Rung& rung) {
+void checkDeclarations(pd::ProgramOp source, pd::ProgramOp reference, bool anyFloat,
+                       const std::set<std::string>& twice, Rung& rung) {
   std::map<std::string, std::vector<pd::DeclOp>> own;
   reference.walk([&](pd::DeclOp decl) { own[decl.getName().str()].push_back(decl); });
   const auto facts = [&](pd::DeclOp decl) {
     mlir::NamedAttrList list(decl->getAttrDictionary());
-    if (anyFloat) list.erase("dtype");
+    if (anyFloat && (!decl.isPersistable() || twice.count(decl.getName().str())))
+      list.erase("dtype");
     return list.getDictionary(decl.getContext());
   };
   for (auto decl : source.getBodyBlock()->getOps<pd::DeclOp>()) {
@@ -65,8 +70,29 @@ void checkDeclarations(pd::ProgramOp source, pd::ProgramOp reference, bool anyFl
   }
 }
 
+// What a program is fed, and what it says of itself, is what the source says.
+void checkProgram(pd::ProgramOp source, pd::ProgramOp reference, Rung& rung) {
+  if (source->getAttrDictionary() != reference->getAttrDictionary())
+    leaveOpen(rung, reference,
+              attributeDifference("program", reference->getAttrDictionary(),
+                                  source->getAttrDictionary()));
+  std::map<std::string, pd::InputOp> feeds;
+  for (pd::InputOp input : inputsOf(source)) feeds[input.getName().str()] = input;
+  for (pd::InputOp input : inputsOf(reference)) {
+    auto found = feeds.find(input.getName().str());
+    if (found == feeds.end() || found->second.getType() != input.getType())
+      leaveOpen(rung, input,
+                "takes the feed `" + input.getName().str() + "`, which the source takes " +
+                    (found == feeds.end() ? "not" : "with another type"));
+    else feeds.erase(found);
+  }
+  for (const auto& [name, input] : feeds)
+    leaveOpen(rung, reference, "does not take the feed `" + name + "` of the source");
+}
+
 // Programs beside main and start-up are those of the source.
-void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat, Rung& rung) {
+void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat,
+                 const std::set<std::string>& twice, Rung& rung) {
   const CompareRules rules{};
   for (auto program : source.getOps<pd::ProgramOp>()) {
     auto own = reference.lookupSymbol<pd::ProgramOp>(program.getSymName());
@@ -76,7 +102,8 @@ void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat,
       continue;
     }
     if (program.getSymName() == "main" || program.getSymName() == "startup") {
-      checkDeclarations(program, own, anyFloat, rung);
+      checkDeclarations(program, own, anyFloat, twice, rung);
+      checkProgram(program, own, rung);
       continue;
     }
     if (auto found = firstDifference(own, program, rules))
@@ -87,13 +114,13 @@ void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat,
 }  // namespace
 
 bool needsRefinement(mlir::ModuleOp job) {
-  return nested(job, "reference") || job->hasAttr(dist::kChangesAttr);
+  return findModule(job, "reference") || job->hasAttr(dist::kChangesAttr);
 }
 
 Rung verifyRefinement(mlir::ModuleOp job) {
   Rung rung;
   rung.name = "refinement";
-  mlir::ModuleOp source = nested(job, "source"), reference = nested(job, "reference");
+  mlir::ModuleOp source = findModule(job, "source"), reference = findModule(job, "reference");
   if (!source) {  // rung 1 says so
     rung.verdict = Verdict::Unknown;
     rung.notRun = "the job holds no source program";
@@ -111,11 +138,22 @@ Rung verifyRefinement(mlir::ModuleOp job) {
       leaveOpen(rung, job, "changes are declared, but the job has no reference beside its source");
     return rung;
   }
-  std::vector<std::string> variables = checkVariables(source, reference, changes.anyFloat, rung);
-  checkOthers(source, reference, changes.anyFloat, rung);
   pd::ProgramOp own = findProgram(reference, "main");
+  const std::set<std::string> twice =
+      changes.copies && own ? parametersWithCopies(own) : std::set<std::string>();
+  std::vector<std::string> variables = checkVariables(source, reference, twice, rung), added;
+  for (auto var : reference.getOps<pd::VarOp>())
+    if (!source.lookupSymbol(var.getSymName())) added.push_back(var.getSymName().str());
+  checkOthers(source, reference, changes.anyFloat, twice, rung);
   if (!main || !own) return rung;
-  Proof proof(changes, std::move(variables), rung);
+  // Whoever runs the job is told the loss, which roles of ops name.
+  if (findLoss(main) != findLoss(own))
+    leaveOpen(
+        rung, own,
+        "its loss is `" + findLoss(own) + "`; that of the source is `" + findLoss(main) + "`");
+  if (changes.anyFloat) checkPrecision(changes, own, rung);
+  Proof proof(changes, std::move(variables), std::move(added), main, rung);
+  proof.findCopies(own);
   if (pd::ProgramOp startup = findProgram(source, "startup"))
     if (pd::ProgramOp theirs = findProgram(reference, "startup")) proof.startup({startup, theirs});
   proof.main({main, own});

@@ -13,8 +13,6 @@
 namespace dtranspile::verify {
 namespace {
 
-constexpr llvm::StringLiteral kSteps = "geo_sgd_need_push_nums";  // on the communicator
-
 // One table: what trainers push to it and pull from it.
 struct Traffic {
   dist::PushOp push;
@@ -23,6 +21,11 @@ struct Traffic {
   std::optional<Polynomial> known;  // what rows that nobody else has changed are taken to be
 };
 
+// The exchange of geo-SGD (trainers train by themselves for k steps, then push what has changed and
+// pull what others have changed), checked symbolically: values are polynomials over the parameter,
+// its snapshot and what is pulled, and the three assignments that make an exchange are compared
+// with the ones that the mode defines. Between exchanges the program is that of one trainer
+// (withoutExchanges).
 class Exchange {
  public:
   Exchange(const Parties& parties, const Reference& reference, Rung& findings)
@@ -87,17 +90,27 @@ class Exchange {
     return good ? branch : nullptr;
   }
 
+  // The branch is taken every k-th step, by its counter, and k is what servers are told.
   void checkSchedule(mlir::Operation* branch) {
     const EverySteps every = everySteps(branch, parties_.main, parties_.startup);
     if (every.wrong) return refute(every.wrong, "geo-schedule", every.why, every.remedy);
     if (!every.open.empty()) return open(branch, "geo-schedule", every.open, every.remedy);
     dist::CommOp comm = dist::lookupComm(parties_.serve, dist::commOf(parties_.serve));
-    auto steps = comm ? comm->getAttrOfType<mlir::IntegerAttr>(kSteps) : mlir::IntegerAttr();
+    auto steps =
+        comm ? comm->getAttrOfType<mlir::IntegerAttr>(dist::kExchangeSteps) : mlir::IntegerAttr();
     if (steps && steps.getInt() != every.steps)
       refute(branch, "geo-schedule",
              "is taken every " + std::to_string(every.steps) +
                  " steps, and the communicator says " + "every " + std::to_string(steps.getInt()),
              "say the same number in both places");
+    auto counter =
+        comm ? comm->getAttrOfType<mlir::StringAttr>(dist::kExchangeCounter) : mlir::StringAttr();
+    if (counter && counter.getValue() != every.counter)
+      refute(branch, "geo-schedule",
+             "is taken by the count of `" + every.counter + "`, and the communicator says that `" +
+                 counter.getValue().str() + "` counts",
+             "name the same variable in both places: the run-time system sets it before the last "
+             "step");
   }
 
   // What the branch reads, asks for, and leaves in variables.
@@ -197,6 +210,7 @@ class Exchange {
     return {};
   }
 
+  // Every trained parameter is exchanged, and nothing else is.
   void checkParameters(mlir::Operation* branch) {
     dist::MeshOp mesh = dist::meshOf(parties_.trainers);
     const double share = 1.0 / static_cast<double>(mesh.ranks());
@@ -284,6 +298,8 @@ class Exchange {
     return {};
   }
 
+  // The snapshot is what the servers had at the last exchange, or the next difference would be to
+  // something else.
   void checkSnapshotIsKept(pd::VarOp snapshot) {
     pd::ProgramOp main = parties_.main;
     for (mlir::Operation& op : *main.getBodyBlock()) {
@@ -351,11 +367,13 @@ void checkExchanges(mlir::ModuleOp job, const Contracts& contracts, Rung& findin
                   "serves in mode geo: between two exchanges trainers hold other values than "
                   "the reference, and the job does not declare it",
                   "declare the contract \"geo\""));
-  const Reference reference(findProgram(referenceOf(job), "main"));
+  const Reference reference(findProgram(referenceModule(job), "main"));
   Exchange(parties, reference, findings).check();
   collectOwn(parties, reference, contracts, findings, deviations);
 }
 
+// The job of one trainer alone: the exchange and the servers taken out, all axes of size 1. What is
+// left must be the reference itself.
 mlir::OwningOpRef<mlir::ModuleOp> withoutExchanges(mlir::ModuleOp job) {
   mlir::OwningOpRef<mlir::ModuleOp> alone(llvm::cast<mlir::ModuleOp>(job->clone()));
   Parties parties = partiesOf(*alone);

@@ -7,6 +7,7 @@
 
 namespace dtranspile::verify {
 
+// The role whose program serves, and the other one.
 Parties partiesOf(mlir::ModuleOp job) {
   Parties parties;
   for (auto role : job.getOps<dist::RoleOp>()) {
@@ -30,6 +31,8 @@ llvm::StringRef standsFor(mlir::Operation* var) {
 
 namespace {
 
+// Servers of geo-SGD add every push to the table as it comes, block by block, and answer with what
+// they hold.
 class Servers {
  public:
   Servers(const Parties& parties, const std::map<std::string, mlir::Operation*>& pushes,

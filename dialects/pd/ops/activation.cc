@@ -12,6 +12,8 @@ constexpr const char* kSoftmaxAttributes = "axis:i=-1, data_format:s=AnyLayout, 
 
 constexpr const char* kPreluAttributes = "mode:s=all, data_format:s=NCHW, is_test:b=false";
 
+constexpr const char* kRreluAttributes = "is_test:b=false, lower:f=0.125, upper:f=0.33333334";
+
 const OpRow kRows[] = {
     {"relu", "X -> Out", "", kPure, inferSame<"X", "Out">},
     {"relu_grad", "Out, Out@GRAD -> X@GRAD?", "", kPure, inferSame<"Out@GRAD", "X@GRAD">},
@@ -19,6 +21,21 @@ const OpRow kRows[] = {
     {"sigmoid_grad", "Out, Out@GRAD -> X@GRAD?", "", kPure, inferSame<"Out@GRAD", "X@GRAD">},
     {"tanh", "X -> Out", "", kPure, inferSame<"X", "Out">},
     {"tanh_grad", "Out, Out@GRAD -> X@GRAD?", "", kPure, inferSame<"Out@GRAD", "X@GRAD">},
+    {"relu_grad_grad", "Out, grad_x@GRAD -> grad_out@GRAD?", "", kPure, inferAll<"Out">},
+    {"leaky_relu_grad_grad", "X, grad_x@GRAD -> grad_out@GRAD?", "alpha:f=0.02", kPure,
+     inferAll<"X">},
+    {"sigmoid_grad_grad", "Out, fwd_grad_out, grad_x@GRAD -> Out@GRAD?, fwd_grad_out@GRAD?", "",
+     kPure, inferAll<"Out">},
+    {"elu_grad_grad", "X, grad_out, grad_x@GRAD -> X@GRAD?, grad_out@GRAD?", "alpha:f=1", kPure,
+     inferAll<"X">},
+    {"log_grad_grad", "X, grad_out, grad_x@GRAD -> X@GRAD?, grad_out@GRAD?", "", kPure,
+     inferAll<"X">},
+    {"sqrt_grad_grad", "Out, grad_x, grad_x@GRAD -> Out@GRAD?, grad_out@GRAD?", "", kPure,
+     inferAll<"Out">},
+    {"rsqrt_grad_grad", "Out, grad_x, grad_x@GRAD -> Out@GRAD?, grad_out@GRAD?", "", kPure,
+     inferAll<"Out">},
+    {"square_grad_grad", "X, grad_out, grad_x@GRAD -> X@GRAD?, grad_out@GRAD?", "", kPure,
+     inferAll<"X">},
     {"tanh_grad_grad", "Out?, grad_out?, grad_x@GRAD -> Out@GRAD?, grad_out@GRAD?", "", kPure,
      inferAll<"Out">},
     {"relu6", "X -> Out", "threshold:f=6", kPure, inferSame<"X", "Out">},
@@ -85,6 +102,8 @@ const OpRow kRows[] = {
     {"log_softmax", "X -> Out", "axis:i=-1", kPure, inferSame<"X", "Out">, kAxis<"X", "axis">},
     {"log_softmax_grad", "Out?, Out@GRAD -> X@GRAD?", "axis:i=-1", kPure,
      inferSame<"Out@GRAD", "X@GRAD">},
+    {"rrelu", "X -> Out, Noise", kRreluAttributes, kRandom, inferAll<"X">},
+    {"rrelu_grad", "Noise, Out@GRAD, X -> X@GRAD?", kRreluAttributes, kPure, inferGradients},
     {"prelu", "X, Alpha -> Out", kPreluAttributes, kPure, inferSame<"X", "Out">},
     {"prelu_grad", "Alpha, Out@GRAD, X -> Alpha@GRAD?, X@GRAD?", kPreluAttributes, kPure,
      inferGradients},

@@ -13,6 +13,8 @@ bool TensorInfo::isStatic() const {
 
 int64_t TensorInfo::elements() const { return rankKnown ? productOf(dims).value_or(-1) : -1; }
 
+// -1 with an unknown extent among them, unless another one is 0; nothing where it overflows or an
+// extent is no extent.
 std::optional<int64_t> productOf(DimsRef dims) {
   if (llvm::any_of(dims, [](int64_t extent) { return extent < -1; })) return std::nullopt;
   if (llvm::is_contained(dims, 0)) return 0;
@@ -89,6 +91,9 @@ std::optional<DType> dtypeAttr(InferContext& c, llvm::StringRef name) {
   return dtype;
 }
 
+// A list that an op takes in three ways, by precedence: a tensor per number, a tensor of all, an
+// attribute. Numbers that no constant of the program gives are kUnknownValue; nothing where not
+// even their count is known.
 std::optional<Dims> listFrom(InferContext& c, llvm::StringRef listSlot, llvm::StringRef tensorSlot,
                              llvm::StringRef attribute) {
   if (unsigned count = listSlot.empty() ? 0 : c.inCount(listSlot)) {
@@ -137,6 +142,7 @@ llvm::LogicalResult inferAllLike(InferContext& c, llvm::StringRef input) {
   return llvm::success();
 }
 
+// "S@GRAD" has the type and extents of S: right for most gradient ops, whose rows say nothing else.
 llvm::LogicalResult inferGradients(InferContext& c) {
   for (const std::string& slot : c.op().outputSlots()) {
     llvm::StringRef forward = slot;

@@ -21,6 +21,7 @@ int64_t channelsOf(const OpView& op, DimsRef dims) {
   return channelsLast(op) ? dims.back() : dims[1];
 }
 
+// [batch, channels, spatial…] or with the channels last, as data_format says.
 Dims assemble(const OpView& op, int64_t batch, int64_t channels, DimsRef spatial) {
   Dims dims = {batch};
   if (!channelsLast(op)) dims.push_back(channels);
@@ -29,6 +30,8 @@ Dims assemble(const OpView& op, int64_t batch, int64_t channels, DimsRef spatial
   return dims;
 }
 
+// TensorFlow's SAME: as many windows as ceil(input / stride), the odd element of padding after. The
+// framework sets dilations to 1 then.
 void padSame(Window& window) {
   window.dilation = 1;
   if (!known(window.input) || !sane(window.input) || !sane(window.stride) || !sane(window.kernel))
@@ -49,6 +52,7 @@ bool readSides(DimsRef paddings, unsigned axis, unsigned axes, Window& window) {
   return true;
 }
 
+// The number of windows along each axis; nothing after a report.
 std::optional<Dims> countAll(InferContext& c, llvm::ArrayRef<Window> windows) {
   Dims counts;
   for (const Window& window : windows) {
@@ -90,6 +94,8 @@ bool channelsLast(const OpView& op) {
   return format == "NHWC" || format == "NDHWC";
 }
 
+// floor((input + before + after - (dilation (kernel - 1) + 1)) / stride) + 1, or with ceil the next
+// whole number; nothing where no window fits, -1 where the input is not known.
 std::optional<int64_t> windowCount(const Window& window) {
   if (window.stride <= 0 || window.dilation <= 0 || window.kernel <= 0) return std::nullopt;
   if (!known(window.input)) return -1;
@@ -104,6 +110,8 @@ std::optional<int64_t> windowCount(const Window& window) {
   return room / window.stride + 1;
 }
 
+// The windows of an op along its spatial axes. padding_algorithm VALID has no padding, SAME
+// computes it, EXPLICIT reads one number per axis or per side.
 std::optional<llvm::SmallVector<Window, 3>> windowsOf(const OpView& op,
                                                       const WindowRequest& request,
                                                       std::string& error) {
@@ -136,6 +144,7 @@ std::optional<llvm::SmallVector<Window, 3>> windowsOf(const OpView& op,
   return windows;
 }
 
+// [batch, filters, windows…].
 llvm::LogicalResult inferConv(InferContext& c) {
   const TensorInfo *input = require(c, "Input"), *filter = require(c, "Filter");
   if (!input || !filter) return llvm::failure();
@@ -151,6 +160,8 @@ llvm::LogicalResult inferConv(InferContext& c) {
   return llvm::success();
 }
 
+// [batch, Filter[1] · groups, the extents that a convolution would have come from…]: of several
+// possible ones output_size or output_padding chooses.
 llvm::LogicalResult inferConvTranspose(InferContext& c) {
   const TensorInfo *input = require(c, "Input"), *filter = require(c, "Filter");
   if (!input || !filter) return llvm::failure();
@@ -215,6 +226,7 @@ llvm::LogicalResult inferPoolWithIndex(InferContext& c) {
   return llvm::success();
 }
 
+// Filters are [filters, channels / groups, kernel…].
 const Constraint kConvConstraints[3] = {
     {"C1", "Input must have two or three spatial axes, and Filter the same rank",
      [](const OpView& op, std::string& found) {

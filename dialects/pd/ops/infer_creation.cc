@@ -12,6 +12,7 @@ bool has(const OpView& op, llvm::StringRef attribute) {
   return op.spec() && op.spec()->attribute(attribute);
 }
 
+// Elements of a shape that is computed at run time are extents that are not known.
 Dims orUnknown(Dims dims) {
   for (int64_t& extent : dims)
     if (extent == kUnknownValue) extent = -1;
@@ -44,6 +45,8 @@ size_t valueCount(const OpView& op) {
 
 }  // namespace
 
+// fill_constant, uniform_random and the like: the shape may be an attribute, one tensor, or a
+// tensor per extent.
 llvm::LogicalResult inferCreate(InferContext& c) {
   std::optional<DType> dtype = dtypeAttr(c, "dtype");
   if (!dtype) return llvm::failure();
@@ -87,6 +90,7 @@ llvm::LogicalResult inferFillLike(InferContext& c) {
   return llvm::success();
 }
 
+// ceil((end - start) / step) elements where the three are constants of the program.
 llvm::LogicalResult inferRange(InferContext& c) {
   const TensorInfo* start = require(c, "Start");
   if (!start) return llvm::failure();

@@ -23,6 +23,8 @@ int64_t axisAttr(const OpView& op) {
 
 }  // namespace
 
+// The framework's broadcasting: the operand of lower rank is aligned with the other one at `axis`,
+// or at the right for -1.
 std::optional<Dims> broadcastDims(DimsRef x, DimsRef y, int64_t axis) {
   if (x.size() < y.size()) std::swap(x, y);
   if (axis == -1 || x.size() == y.size()) axis = x.size() - y.size();
@@ -38,6 +40,7 @@ std::optional<Dims> broadcastDims(DimsRef x, DimsRef y, int64_t axis) {
   return result;
 }
 
+// The sequences of X stay; those of Y count only where X is a scalar.
 llvm::LogicalResult inferElementwise(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
   if (!x || !y) return llvm::failure();
@@ -62,6 +65,15 @@ llvm::LogicalResult inferProductSecondGradient(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferQuotientSecondGradient(InferContext& c) {
+  for (auto [output, input] : {std::pair{"DDOut", "Out"}, {"DOut", "Out"}, {"Y@GRAD", "Y"}}) {
+    if (const TensorInfo* info = c.in(input)) c.out(output, *info);
+  }
+  return llvm::success();
+}
+
+// fused_elemwise_activation: a pair of functors, a unary and a binary one, in either order; what is
+// between them has the extents of what the inner one takes.
 llvm::LogicalResult inferFusedActivation(InferContext& c) {
   if (failed(inferElementwise(c))) return llvm::failure();
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
@@ -120,6 +132,7 @@ llvm::LogicalResult inferWholeTest(InferContext& c) {
   return llvm::success();
 }
 
+// Adds dense tensors, sparse gradients and arrays, in any mixture of the first two.
 llvm::LogicalResult inferSum(InferContext& c) {
   const TensorInfo* result = nullptr;
   std::optional<Dims> dims;

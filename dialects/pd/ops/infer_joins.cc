@@ -45,6 +45,8 @@ std::optional<Dims> sectionsOf(InferContext& c, int64_t extent, unsigned outputs
 
 }  // namespace
 
+// Along the axis extents are added, along all others they must agree, and a known one says what an
+// unknown one is.
 llvm::LogicalResult inferConcat(InferContext& c) {
   const TensorInfo* first = require(c, "X");
   if (!first) return llvm::failure();
@@ -72,6 +74,7 @@ llvm::LogicalResult inferConcat(InferContext& c) {
   return llvm::success();
 }
 
+// Rows that are cut lose their sequences; a cut along another axis keeps them.
 llvm::LogicalResult inferSplit(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -94,6 +97,7 @@ llvm::LogicalResult inferSplit(InferContext& c) {
   return llvm::success();
 }
 
+// A new dim at `axis` with one position per argument.
 llvm::LogicalResult inferStack(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -163,6 +167,7 @@ llvm::LogicalResult inferExpand(InferContext& c) {
   return llvm::success();
 }
 
+// Broadcasting to a shape: -1 keeps an extent, and is not allowed for a dim that X lacks.
 llvm::LogicalResult inferExpandV2(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -215,6 +220,7 @@ llvm::LogicalResult inferPad(InferContext& c) {
   return llvm::success();
 }
 
+// The older op puts the depth in place of a trailing 1, the newer one appends it.
 llvm::LogicalResult inferOneHot(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   std::optional<DType> dtype = dtypeAttr(c, "dtype");
@@ -233,6 +239,8 @@ llvm::LogicalResult inferOneHot(InferContext& c) {
   return llvm::success();
 }
 
+// The flat buffer has room for every argument rounded up to the alignment (256 bytes where the
+// attribute says nothing), as the framework's memory has.
 llvm::LogicalResult inferCoalesce(InferContext& c) {
   std::optional<DType> dtype = dtypeAttr(c, "dtype");
   if (!dtype || failed(inferSameAs(c, "Input", "Output"))) return llvm::failure();

@@ -9,6 +9,8 @@
 namespace dtranspile::pd {
 namespace {
 
+// Of the flattened matrices of `mul`: columns of X against rows of Y. Products that overflow do not
+// agree.
 bool innerAgree(DimsRef x, DimsRef y, int64_t xColumns, int64_t yColumns) {
   std::optional<int64_t> width = productOf(x.drop_front(xColumns)),
                          height = productOf(y.take_front(yColumns));
@@ -24,6 +26,8 @@ MatmulShape matmulShape(const OpView& op, DimsRef x, DimsRef y, llvm::StringRef 
   return {x, y, op.getBool(transposeX), op.getBool(transposeY)};
 }
 
+// matmul and matmul_v2, which differ in the names of two attributes and in what a product of two
+// vectors is: [1] in the older one, [] in the newer one where `emptyIsOne` is not set.
 llvm::LogicalResult inferProduct(InferContext& c, llvm::StringRef transposeX,
                                  llvm::StringRef transposeY, bool emptyIsOne) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
@@ -51,6 +55,8 @@ llvm::LogicalResult productHolds(const OpView& op, llvm::StringRef transposeX,
 
 }  // namespace
 
+// NumPy's matmul: a vector on the left is a row, on the right a column, and the dim that stands for
+// it is left out of the result; batches broadcast. Nothing where inner extents differ.
 std::optional<Dims> matmulDims(MatmulShape shape) {
   DimsRef x = shape.x, y = shape.y;
   if (x.empty() || y.empty()) return std::nullopt;
@@ -69,6 +75,7 @@ std::optional<Dims> matmulDims(MatmulShape shape) {
   return result;
 }
 
+// [x_num_col_dims first extents of X, extents of Y from y_num_col_dims on].
 llvm::LogicalResult inferMul(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
   if (!x || !y) return llvm::failure();
@@ -113,6 +120,7 @@ llvm::LogicalResult inferMv(InferContext& c) {
   return llvm::success();
 }
 
+// Sums over the last axis; before 2.5 it stayed as an extent of 1.
 llvm::LogicalResult inferDot(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -141,6 +149,7 @@ llvm::LogicalResult inferOneElement(InferContext& c) {
   return llvm::success();
 }
 
+// `norm` of 1.x divides along an axis and also gives what it divided by.
 llvm::LogicalResult inferNorm(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -174,6 +183,7 @@ llvm::LogicalResult inferBilinearProductGrad(InferContext& c) {
   return llvm::success();
 }
 
+// Extents multiply dim by dim, the shorter rank being filled up with ones in front.
 llvm::LogicalResult inferKron(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
   if (!x || !y) return llvm::failure();
@@ -190,6 +200,7 @@ llvm::LogicalResult inferKron(InferContext& c) {
   return llvm::success();
 }
 
+// One number per matrix; slogdeterminant has two, sign and logarithm, as a leading dim.
 llvm::LogicalResult inferDeterminant(InferContext& c) {
   const TensorInfo* x = require(c, "Input");
   if (!x) return llvm::failure();
@@ -202,6 +213,7 @@ llvm::LogicalResult inferDeterminant(InferContext& c) {
   return llvm::success();
 }
 
+// The two axes of the diagonal go. Their attributes were renamed in 2.0.
 llvm::LogicalResult inferTrace(InferContext& c) {
   const TensorInfo* x = require(c, "Input");
   if (!x) return llvm::failure();
@@ -215,6 +227,27 @@ llvm::LogicalResult inferTrace(InferContext& c) {
     if (i != *first && i != *second) dims.push_back(x->dims[i]);
   }
   c.out("Out", withoutLod(withDims(*x, dims.empty() ? scalarDims(c) : dims)));
+  return llvm::success();
+}
+
+// The other dims, then one along the diagonals; as long as the axes leave it from `offset` on.
+llvm::LogicalResult inferDiagonal(InferContext& c) {
+  const TensorInfo* x = require(c, "Input");
+  if (!x) return llvm::failure();
+  std::optional<int64_t> first = axisOf(c.op().getInt("axis1"), x->rank()),
+                         second = axisOf(c.op().getInt("axis2"), x->rank());
+  if (!first || !second || *first == *second)
+    return c.fail("needs two axes of Input " + textOf(x->dims));
+  Dims dims;
+  for (int64_t i = 0; i < x->rank(); ++i)
+    if (i != *first && i != *second) dims.push_back(x->dims[i]);
+  const int64_t offset = c.op().getInt("offset");
+  const int64_t rows = x->dims[*first], columns = x->dims[*second];
+  const bool known = rows >= 0 && columns >= 0;
+  const int64_t length =
+      offset < 0 ? std::min(rows + offset, columns) : std::min(rows, columns - offset);
+  dims.push_back(known ? std::max<int64_t>(length, 0) : -1);
+  c.out("Out", withoutLod(withDims(*x, dims)));
   return llvm::success();
 }
 
@@ -237,6 +270,7 @@ llvm::LogicalResult inferRowDistance(InferContext& c) {
   return llvm::success();
 }
 
+// The flow matrix between two images (Yim et al. 2017): one number per pair of channels.
 llvm::LogicalResult inferFsp(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
   if (!x || !y) return llvm::failure();
@@ -272,6 +306,8 @@ bool labelExtents(llvm::StringRef text, DimsRef dims, llvm::StringMap<int64_t>& 
 
 }  // namespace
 
+// Labels get extents from the operands; without an arrow the result has, in alphabetical order, the
+// labels that occur once, after those of an ellipsis.
 llvm::LogicalResult inferEinsum(InferContext& c) {
   std::string text = c.op().getString("equation");
   llvm::erase(text, ' ');
@@ -316,6 +352,8 @@ llvm::LogicalResult inferEinsumGrad(InferContext& c) {
   return llvm::success();
 }
 
+// Constraints are tested on what the program declares, before anything is inferred: a declaration
+// that is not known is no violation.
 const Constraint kMulConstraints[2] = {
     {"C1", "x_num_col_dims and y_num_col_dims must leave at least one axis on both sides",
      [](const OpView& op, std::string& found) {

@@ -21,6 +21,7 @@ TensorInfo gradientOfTable(const TensorInfo& table, bool sparse) {
   return info;
 }
 
+// Whether the declared rank is 2, as far as it is known; `found` says what it is else.
 bool isMatrix(const OpView& op, llvm::StringRef slot, std::string& found) {
   std::optional<Dims> dims = declaredDims(op, slot);
   if (!dims || dims->size() == 2) return true;
@@ -48,6 +49,7 @@ llvm::LogicalResult labelHolds(const OpView& op, llvm::StringRef scores, int64_t
 
 }  // namespace
 
+// One loss per sample: the axis of classes, the last one, becomes 1.
 llvm::LogicalResult inferCrossEntropy(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -70,6 +72,7 @@ llvm::LogicalResult inferCrossEntropy2Grad(InferContext& c) {
   return llvm::success();
 }
 
+// The probabilities are a second result, which the gradient reads instead of the logits.
 llvm::LogicalResult inferSoftmaxCrossEntropy(InferContext& c) {
   const TensorInfo* logits = require(c, "Logits");
   if (!logits) return llvm::failure();
@@ -94,6 +97,7 @@ llvm::LogicalResult inferSmoothL1(InferContext& c) {
   return llvm::success();
 }
 
+// Without a reduction a loss per label; Total_weight is the sum by which a mean divides.
 llvm::LogicalResult inferNegativeLogLikelihood(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *label = require(c, "Label");
   if (!x || !label) return llvm::failure();
@@ -121,6 +125,8 @@ llvm::LogicalResult inferKlDivergence(InferContext& c) {
   return llvm::success();
 }
 
+// [extents of Ids, width of W]. The older op wants a trailing 1 in Ids, which the row takes the
+// place of.
 llvm::LogicalResult inferEmbedding(InferContext& c) {
   const TensorInfo *table = require(c, "W"), *ids = require(c, "Ids");
   if (!table || !ids) return llvm::failure();
@@ -148,6 +154,7 @@ llvm::LogicalResult inferEmbeddingGrad(InferContext& c) {
   return llvm::success();
 }
 
+// Per sample its labels and the drawn classes.
 llvm::LogicalResult inferNce(InferContext& c) {
   const TensorInfo *input = require(c, "Input"), *label = require(c, "Label");
   if (!input || !label) return llvm::failure();
@@ -165,6 +172,7 @@ llvm::LogicalResult inferNce(InferContext& c) {
   return llvm::success();
 }
 
+// Of nce and hierarchical_sigmoid: gradients of weights may be rows, that of Bias never is.
 llvm::LogicalResult inferSparseWeightGrad(InferContext& c) {
   bool sparse = c.op().getBool("is_sparse");
   for (const std::string& slot : c.op().outputSlots()) {
@@ -177,6 +185,7 @@ llvm::LogicalResult inferSparseWeightGrad(InferContext& c) {
   return llvm::success();
 }
 
+// PreOut has a place per decision on the longest path.
 llvm::LogicalResult inferHierarchicalSigmoid(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *weight = require(c, "W");
   if (!x || !weight) return llvm::failure();
@@ -256,6 +265,7 @@ llvm::LogicalResult inferPairs(InferContext& c) {
   return llvm::success();
 }
 
+// cross_entropy and cross_entropy2, of which only the former has soft_label.
 const Constraint kCrossEntropyConstraints[2] = {
     {"C1", "X must have at least one axis",
      [](const OpView& op, std::string& found) {

@@ -23,6 +23,7 @@ int64_t product(std::initializer_list<int64_t> extents) {
 
 int64_t quotient(int64_t extent, int64_t by) { return known(extent) && by > 0 ? extent / by : -1; }
 
+// An argument of exactly `rank` dims; null after a report.
 const TensorInfo* requireRank(InferContext& c, llvm::StringRef slot, int64_t rank) {
   const TensorInfo* info = require(c, slot);
   if (!info || info->rank() == rank) return info;
@@ -99,6 +100,7 @@ LogicalResult inferUnstackGrad(InferContext& c) {
   return success();
 }
 
+// With a tensor of repetitions the sum of its numbers is the extent, which only the run knows.
 LogicalResult inferRepeatInterleave(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return failure();
@@ -112,6 +114,7 @@ LogicalResult inferRepeatInterleave(InferContext& c) {
   return success();
 }
 
+// All results have the extents [elements of X[0], elements of X[1], …].
 LogicalResult inferMeshgrid(InferContext& c) {
   Dims dims;
   for (unsigned i = 0, n = c.inCount("X"); i < n; ++i) {
@@ -138,6 +141,8 @@ LogicalResult inferPadGrad(InferContext& c) {
   return success();
 }
 
+// pad2d and pad3d widen the spatial dims only. Paddings may come from a tensor, of which maybe some
+// numbers are known.
 LogicalResult inferPadImage(InferContext& c) {
   const bool flat = c.op().type() == "pad2d";
   const int64_t rank = flat ? 4 : 5;
@@ -160,6 +165,8 @@ LogicalResult inferPadImage(InferContext& c) {
   return success();
 }
 
+// The extents of Y, else the shape from one of its three places; -1 is the rest of X after the
+// offset.
 LogicalResult inferCrop(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *like = c.in("Y");
   if (!x) return failure();
@@ -184,6 +191,8 @@ LogicalResult inferCrop(InferContext& c) {
 
 namespace {
 
+// pixel_shuffle, space_to_depth and the like: a factor r takes r² from the channels and gives r to
+// each spatial dim, or the other way round, which is also the gradient.
 LogicalResult inferRearranged(InferContext& c, bool toSpace) {
   const bool gradient = c.op().spec()->gradient;
   const TensorInfo* x = requireRank(c, gradient ? "Out@GRAD" : "X", 4);
@@ -205,6 +214,7 @@ LogicalResult inferRearranged(InferContext& c, bool toSpace) {
 LogicalResult inferChannelsToSpace(InferContext& c) { return inferRearranged(c, true); }
 LogicalResult inferSpaceToChannels(InferContext& c) { return inferRearranged(c, false); }
 
+// im2col: [batch, channels · taps, windows].
 LogicalResult inferUnfold(InferContext& c) {
   const TensorInfo* x = requireRank(c, "X", 4);
   if (!x) return failure();
@@ -215,6 +225,7 @@ LogicalResult inferUnfold(InferContext& c) {
   return success();
 }
 
+// The inverse of unfold: windows are added up into an image of output_sizes.
 LogicalResult inferFold(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return failure();
@@ -230,6 +241,7 @@ LogicalResult inferFold(InferContext& c) {
   return success();
 }
 
+// Every window is a row, the windows of an image a sequence.
 LogicalResult inferIm2Sequence(InferContext& c) {
   const TensorInfo* x = requireRank(c, "X", 4);
   if (!x) return failure();
@@ -265,6 +277,8 @@ LogicalResult inferTakeAlongAxis(InferContext& c) {
   return success();
 }
 
+// A vector becomes the diagonal of a matrix, of a matrix (diag_v2) the diagonal is taken; `offset`
+// moves it, which makes the matrix larger or the vector shorter.
 LogicalResult inferDiag(InferContext& c) {
   const bool second = c.op().type() == "diag_v2";
   const TensorInfo* x = require(c, second ? "X" : "Diagonal");
@@ -287,6 +301,7 @@ LogicalResult inferDiag(InferContext& c) {
   return success();
 }
 
+// The last dim becomes the diagonal over two new ones, at dim1 and dim2.
 LogicalResult inferDiagEmbed(InferContext& c) {
   const TensorInfo* x = require(c, "Input");
   if (!x) return failure();

@@ -7,6 +7,7 @@
 namespace dtranspile::pd {
 namespace {
 
+// The second dim, or the last one with the layout NHWC.
 int64_t channelExtent(const OpView& op, DimsRef dims) {
   if (dims.size() < 2) return -1;
   const OpSpec* spec = op.spec();
@@ -23,6 +24,8 @@ DType statisticsType(InferContext& c, const TensorInfo& x) {
 
 }  // namespace
 
+// A mean and a variance per channel, four times: what is kept over steps (MeanOut, VarianceOut),
+// which are the variables of the inputs, and what the gradient reads.
 llvm::LogicalResult inferBatchNorm(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -39,6 +42,7 @@ llvm::LogicalResult inferBatchNorm(InferContext& c) {
   return llvm::success();
 }
 
+// Rows are the dims before begin_norm_axis.
 llvm::LogicalResult inferLayerNorm(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -79,6 +83,7 @@ llvm::LogicalResult inferInstanceNorm(InferContext& c) {
   return llvm::success();
 }
 
+// The extents of X, which some versions leave out where Y has the same.
 llvm::LogicalResult inferNormGrad(InferContext& c) {
   const TensorInfo *x = c.in("X") ? c.in("X") : c.in("Y"),
                    *scale = c.in("Scale") ? c.in("Scale") : c.in("Bias");

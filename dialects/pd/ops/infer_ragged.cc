@@ -28,6 +28,7 @@ void append(Dims& dims, const TensorInfo& info, int64_t from) {
 
 }  // namespace
 
+// Rows are chosen anew and cut into sequences of one level.
 llvm::LogicalResult inferNewSequences(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -42,6 +43,7 @@ llvm::LogicalResult inferSequenceRows(InferContext& c) {
   return llvm::success();
 }
 
+// How many tokens stay is data.
 llvm::LogicalResult inferSequenceErase(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -67,6 +69,8 @@ llvm::LogicalResult inferSequenceMask(InferContext& c) {
   return llvm::success();
 }
 
+// [sequences, padded length, extents of a row]; a padded_length of -1, the longest sequence, is an
+// unknown extent.
 llvm::LogicalResult inferSequencePad(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -143,6 +147,7 @@ llvm::LogicalResult inferEditDistance(InferContext& c) {
   return llvm::success();
 }
 
+// Logits are [steps, batch, classes] with lengths, else [rows, classes] with LoD.
 llvm::LogicalResult inferWarpCtc(InferContext& c) {
   const TensorInfo* logits = require(c, "Logits");
   if (!logits) return llvm::failure();
@@ -174,6 +179,7 @@ llvm::LogicalResult inferCrfDecoding(InferContext& c) {
   return llvm::success();
 }
 
+// Two levels: sources to prefixes, prefixes to what was chosen of them.
 llvm::LogicalResult inferBeamSearch(InferContext& c) {
   const TensorInfo* scores = require(c, "pre_scores");
   if (!scores) return llvm::failure();

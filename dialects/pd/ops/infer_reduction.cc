@@ -25,6 +25,7 @@ std::optional<Dims> reducedDims(const InferContext& c, DimsRef dims, llvm::Array
   return kept.empty() ? scalarDims(c) : kept;
 }
 
+// All reductions over listed axes; the names of two attributes differ between families of ops.
 llvm::LogicalResult reduceTo(InferContext& c, llvm::StringRef axisAttr, llvm::StringRef keepAttr,
                              std::optional<DType> dtype) {
   const TensorInfo* x = require(c, "X");
@@ -116,6 +117,8 @@ llvm::LogicalResult inferArgsort(InferContext& c) {
   return llvm::success();
 }
 
+// The last axis of top_k, that of the attribute in top_k_v2, has extent k; k may come from a
+// tensor.
 llvm::LogicalResult inferTopK(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -164,6 +167,8 @@ llvm::LogicalResult inferSearchSorted(InferContext& c) {
   return llvm::success();
 }
 
+// How many different elements there are is data; Index has one place for each element (or row) of
+// X.
 llvm::LogicalResult inferUnique(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();

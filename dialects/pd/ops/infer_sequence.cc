@@ -28,6 +28,7 @@ int64_t hiddenSize(const TensorInfo& weight) { return weight.dims.empty() ? -1 :
 
 }  // namespace
 
+// A row per sequence: how many there are is not known, and the last level of LoD is gone.
 llvm::LogicalResult inferSequencePool(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -54,6 +55,7 @@ llvm::LogicalResult inferSequenceExpand(InferContext& c) {
   return llvm::success();
 }
 
+// An array declares one type for all of its items: extents in which they differ become unknown.
 llvm::LogicalResult inferWriteToArray(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *array = c.in("$Out");
   if (!x) return llvm::failure();
@@ -81,6 +83,7 @@ llvm::LogicalResult inferArrayLength(InferContext& c) {
   return llvm::success();
 }
 
+// Items are joined along an axis, or stacked along a new one.
 llvm::LogicalResult inferArrayToTensor(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -109,6 +112,7 @@ llvm::LogicalResult inferSplitLodTensor(InferContext& c) {
   return llvm::success();
 }
 
+// The rows of two branches put together again; how many there are is data.
 llvm::LogicalResult inferMergeLodTensor(InferContext& c) {
   const TensorInfo *x = require(c, "X"),
                    *in = c.in("InTrue") ? c.in("InTrue") : require(c, "InFalse");
@@ -156,6 +160,7 @@ llvm::LogicalResult inferShrinkMemory(InferContext& c) {
   return llvm::success();
 }
 
+// Which argument is taken is data: the result has what all of them have in common.
 llvm::LogicalResult inferSelectInput(InferContext& c) {
   const TensorInfo* first = require(c, "X");
   if (!first) return llvm::failure();
@@ -224,6 +229,7 @@ llvm::LogicalResult inferGru(InferContext& c) {
   return llvm::success();
 }
 
+// Both directions side by side in the last dim of Out; states as they came in.
 llvm::LogicalResult inferRnn(InferContext& c) {
   const TensorInfo *input = require(c, "Input"), *state = require(c, "PreState");
   if (!input || !state) return llvm::failure();
@@ -261,6 +267,7 @@ llvm::LogicalResult inferLstmUnit(InferContext& c) {
   return llvm::success();
 }
 
+// Three peepholes of D each stand after the 4 D of the gates' bias.
 const Constraint kLstmConstraints[2] = {
     {"C1", "Weight must be [D, 4D]",
      [](const OpView& op, std::string& found) {

@@ -17,6 +17,7 @@ void outXShape(InferContext& c, const TensorInfo& x) {
   c.out("XShape", withDims(x, dims));
 }
 
+// A result with one dim per group of dims, their product.
 llvm::LogicalResult outProduct(InferContext& c, llvm::StringRef slot, const TensorInfo& like,
                                std::initializer_list<DimsRef> groups) {
   Dims dims;
@@ -60,6 +61,8 @@ llvm::LogicalResult checkCounts(InferContext& c, const TensorInfo& gradient, Dim
 
 }  // namespace
 
+// 0 keeps the extent at its place, one -1 takes what is left. Nothing where numbers of elements are
+// known and differ.
 std::optional<Dims> reshapeDims(DimsRef from, DimsRef to) {
   Dims result;
   std::optional<size_t> open;
@@ -96,6 +99,8 @@ llvm::LogicalResult inferReshape(InferContext& c) {
   return llvm::success();
 }
 
+// The gradient of a view has the extents of X, which the forward op's XShape carries so that X
+// itself need not live until then.
 llvm::LogicalResult inferFromXShape(InferContext& c) {
   const TensorInfo *gradient = require(c, "Out@GRAD"), *shape = c.in("XShape"), *x = c.in("X");
   if (!gradient) return llvm::failure();
@@ -109,6 +114,8 @@ llvm::LogicalResult inferFromXShape(InferContext& c) {
   return llvm::success();
 }
 
+// Without axes all extents of 1 go. An axis that is listed and has another extent stays, as in the
+// framework.
 llvm::LogicalResult inferSqueeze(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -130,6 +137,7 @@ llvm::LogicalResult inferSqueeze(InferContext& c) {
   return llvm::success();
 }
 
+// Axes are positions in the result, inserted one after the other.
 llvm::LogicalResult inferUnsqueeze(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -149,6 +157,7 @@ llvm::LogicalResult inferUnsqueeze(InferContext& c) {
   return llvm::success();
 }
 
+// A matrix: the product of the dims before the axis, and of those from it on.
 llvm::LogicalResult inferFlatten(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -195,6 +204,8 @@ llvm::LogicalResult inferTranspose(InferContext& c) {
   return llvm::success();
 }
 
+// The inverse permutation of the gradient's extents, which has to be those of X where these are
+// known.
 llvm::LogicalResult inferTransposeGrad(InferContext& c) {
   const TensorInfo *gradient = require(c, "Out@GRAD"), *shape = c.in("XShape"), *x = c.in("X");
   if (!gradient) return llvm::failure();

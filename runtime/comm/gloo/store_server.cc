@@ -79,6 +79,8 @@ class Server : public StoreServer {
   std::thread thread_;
 };
 
+// Clients are served in the order of the list; new ones are let in last, so that the entries of
+// poll() and the list run side by side. The wait ends with the next deadline of any client.
 void Server::Loop() {
   while (true) {
     std::vector<pollfd> entries = {
@@ -128,6 +130,7 @@ void Server::ForgetOldest() {
   if (oldest != clients_.end()) clients_.erase(oldest);
 }
 
+// Nothing that a client says counts before it has proven that it knows the token.
 bool Server::Meet(Client& client) {
   const Welcome::State state = client.welcome->Read(client.socket);
   if (state != Welcome::State::kProven) return state == Welcome::State::kWaits;
@@ -136,6 +139,8 @@ bool Server::Meet(Client& client) {
   return true;
 }
 
+// Lengths are compared with limits as soon as the head of the request is there, and the first bytes
+// with the magic number before that: a stranger is dropped at its first wrong byte.
 bool Server::ReadSome(Client& client) {
   char buffer[16 * 1024];
   const ssize_t n = recv(client.socket.fd(), buffer, sizeof(buffer), 0);
@@ -156,6 +161,7 @@ bool Server::ReadSome(Client& client) {
   return client.in.size() < whole || Handle(client, request);
 }
 
+// A get of a key that is not there waits until somebody sets it, or its time is up.
 bool Server::Handle(Client& client, const StoreRequest& request) {
   const std::string key = client.in.substr(sizeof(request), request.key_bytes);
   std::string value = client.in.substr(sizeof(request) + request.key_bytes);
@@ -177,6 +183,7 @@ bool Server::Handle(Client& client, const StoreRequest& request) {
   return true;
 }
 
+// All that wait for the key are answered at once. The sum of what is stored has a limit.
 StoreAnswer Server::Put(const std::string& key, std::string value, bool only_if_absent) {
   const auto found = values_.find(key);
   if (found != values_.end() && only_if_absent) return kStoreExists;
@@ -208,6 +215,7 @@ bool Server::WriteSome(Client& client) {
   return !client.out.empty();
 }
 
+// A get that waits is told that time is up; whoever is late with a request or a reply is dropped.
 bool Server::Expire(Client& client) {
   if (!client.awaited) return false;
   Reply(client, kStoreTimeout);

@@ -30,6 +30,8 @@ absl::Status AwaitEvent(const Socket& socket, short events, int64_t deadline_ns)
   return n > 0 ? absl::OkStatus() : absl::DeadlineExceededError("no answer");
 }
 
+// A connect that does not block: the socket becomes writable when it has succeeded or failed, and
+// SO_ERROR says which.
 absl::StatusOr<Socket> TryConnect(const addrinfo& to, int64_t deadline_ns) {
   Socket socket(
       ::socket(to.ai_family, to.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to.ai_protocol));
@@ -48,6 +50,7 @@ absl::StatusOr<Socket> TryConnect(const addrinfo& to, int64_t deadline_ns) {
 }
 
 // Moves bytes by `move(done)`, a call of send or recv, until there are `bytes`.
+// send() and recv() move what they can; in between the socket is waited for, until the deadline.
 template <typename Move>
 absl::Status MoveAll(const Socket& socket, size_t bytes, short event, int64_t deadline_ns,
                      Move&& move) {
@@ -60,6 +63,7 @@ absl::Status MoveAll(const Socket& socket, size_t bytes, short event, int64_t de
   return absl::OkStatus();
 }
 
+// IPv6 addresses have colons of their own.
 std::string Bracketed(const std::string& host) {
   return host.find(':') == std::string::npos ? host : absl::StrCat("[", host, "]");
 }
@@ -82,6 +86,8 @@ Socket::~Socket() {
 
 std::string AnyPortOf(const std::string& host) { return Bracketed(host) + ":0"; }
 
+// The address by which others reach this machine: of a network interface by name, or of a host
+// name; without either, this machine only.
 absl::StatusOr<std::string> HostOf(const std::string& interface) {
   if (interface.empty()) return std::string("127.0.0.1");
   if (if_nametoindex(interface.c_str()) == 0) {
@@ -102,6 +108,7 @@ absl::StatusOr<std::string> HostOf(const std::string& interface) {
       absl::StrCat("the network interface ", interface, " has no address"));
 }
 
+// "host:port" or "[host]:port"; the port is a number.
 absl::StatusOr<AddressList> ResolveAddress(const std::string& address, bool passive) {
   const size_t colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == address.size()) {
@@ -124,6 +131,7 @@ absl::StatusOr<AddressList> ResolveAddress(const std::string& address, bool pass
   return AddressList(list, freeaddrinfo);
 }
 
+// Port 0 means any free one: the one that was given is what others have to be told.
 std::string WithPortOf(const Socket& socket, const std::string& address) {
   sockaddr_storage bound = {};
   socklen_t length = sizeof(bound);
@@ -134,6 +142,8 @@ std::string WithPortOf(const Socket& socket, const std::string& address) {
   return absl::StrCat(address.substr(0, address.rfind(':') + 1), ntohs(port));
 }
 
+// The error of the last address counts; one in use and one that is not of this machine have codes
+// of their own, since callers may try another one.
 absl::StatusOr<Socket> Listen(const std::string& address) {
   DT_ASSIGN_OR_RETURN(const AddressList list, ResolveAddress(address, true));
   int error = 0;

@@ -67,6 +67,7 @@ void SleepNs(int64_t nanoseconds) {
 // Whether this is a segment of this user whose maker is known to be dead.
 // False in all cases of doubt: another user's file, one of another size or form, a process of
 // another namespace.
+// What stands in the header of the segment is believed only after the file itself was looked at.
 bool MakerIsDead(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return false;
@@ -100,6 +101,8 @@ int RemoveFiles(const std::string& where, const std::string& prefix,
 
 }  // namespace
 
+// Areas shrink with the number of ranks, so that a group never takes more than kAllAreasBudget;
+// they are multiples of 64 bytes per rank, a cache line.
 GroupLayout::GroupLayout(int size) : size(size) {
   const size_t unit = 64 * static_cast<size_t>(size);
   const size_t area = std::clamp(kAllAreasBudget / (2 * size), kMinArea, kSlot * size);
@@ -133,6 +136,7 @@ Group::~Group() {
   if (fd_ >= 0) close(fd_);
 }
 
+// A part of the segment in this process's memory.
 absl::StatusOr<Mapping> Group::Map(size_t offset, size_t bytes) const {
   // Reserved before it is touched: a full tmpfs would otherwise end the process with a bus error.
   if (const int error = posix_fallocate(fd_, offset, bytes); error != 0) {
@@ -203,6 +207,7 @@ absl::StatusOr<bool> Group::TryOpen(const std::string& path) {
   return true;
 }
 
+// Rank 0 may come later: the file is looked for with pauses that grow to 10 ms.
 absl::Status Group::Open(const std::string& path, int64_t deadline_ns) {
   int64_t pause_ns = 200'000;
   while (true) {
@@ -266,6 +271,8 @@ absl::Status Group::AwaitAll(const std::string& path, int64_t deadline_ns) {
   return absl::OkStatus();
 }
 
+// Rank 0 makes the segment, the others open it, all claim their place and wait for the rest. A rank
+// that fails meanwhile leaves word in the segment.
 absl::StatusOr<std::unique_ptr<Group>> Group::Join(const Rendezvous& rendezvous,
                                                    const std::string& name, int rank, int size) {
   if (size > kMaxShmRanks) {

@@ -17,12 +17,20 @@ struct Rows {
   int64_t outer = 1, last = 1, block = 1;
 };
 
+// Whether the positions are a, a + 1, a + 2 … with none outside: such a dim can be copied in one
+// piece.
 bool Contiguous(const std::vector<int64_t>& at) {
   for (size_t i = 0; i < at.size(); ++i)
     if (at[i] < 0 || at[i] != at[0] + static_cast<int64_t>(i)) return false;
   return !at.empty();
 }
 
+// Finds the longest block that a copy can take in one piece. From the last dim backwards, dims that
+// the map takes whole and in order are contiguous in x too, so they are merged; the first dim
+// before them that is at least contiguous (a slice) joins the block as well, its start being added
+// once to every offset of the dim that is then the last. What remains are tables of offsets already
+// multiplied by the strides of x, so that walking needs additions only. Linear in the positions of
+// the map.
 Rows RowsOf(const AxisMap& map) {
   Rows rows;
   size_t dims = map.at.size();
@@ -85,6 +93,8 @@ struct Wide {
   uint64_t words[2];
 };
 
+// Moving elements needs their size only: five instances serve all element types, complex numbers of
+// 16 bytes among them.
 template <typename Visit>
 int32_t VisitSize(OpCall& call, int64_t size, Visit&& visit) {
   switch (size) {
@@ -97,6 +107,8 @@ int32_t VisitSize(OpCall& call, int64_t size, Visit&& visit) {
   }
 }
 
+// Adds `columns` elements of each of the rows [lo, lo + n), beginning with element `first` of the
+// block. Sum may be wider than T (see AddMapped).
 template <typename T, typename Sum>
 void AddRows(const Rows& rows, int64_t lo, int64_t n, int64_t first, int64_t columns,
              const T* dense, Sum* x) {
@@ -108,6 +120,9 @@ void AddRows(const Rows& rows, int64_t lo, int64_t n, int64_t first, int64_t col
   });
 }
 
+// Whether no position of x is named twice in a dim (positions outside do not count). Where this
+// holds in every dim no two elements of the result read the same element of x, and the gradient is
+// a copy instead of a sum.
 bool DistinctDim(const std::vector<int64_t>& at) {
   std::vector<int64_t> sorted;
   std::copy_if(at.begin(), at.end(), std::back_inserter(sorted), [](int64_t p) { return p >= 0; });
@@ -121,6 +136,8 @@ int64_t ProductOf(absl::Span<const int64_t> dims) {
   return product;
 }
 
+// The number as one element of type T; false with a message where T is an integer and the number is
+// not one (FromNumber).
 template <typename T>
 bool Store(OpCall& call, const DtBuffer& like, double number, void* element) {
   T value = {};
@@ -200,6 +217,11 @@ int32_t PutMapped(OpCall& call, const AxisMap& map, const void* dense, void* x, 
   });
 }
 
+// The gradient of a map that takes elements more than once: x[at] += dense. Two ways to share the
+// work without atomics, so that the order of the additions to one element, and with it the result,
+// is the same with any number of threads: positions of the first dim where these meet in x never,
+// else columns of the blocks, each thread walking all rows for its own columns. Sums of more values
+// than kShortSum to a place are kept in a wider type (Total) first and rounded once.
 int32_t AddMapped(OpCall& call, const AxisMap& map, const DtBuffer& type, const void* dense,
                   void* x) {
   const Rows rows = RowsOf(map);
@@ -238,6 +260,8 @@ int32_t AddMapped(OpCall& call, const AxisMap& map, const DtBuffer& type, const 
   });
 }
 
+// `times` copies of a dim's positions, one after the other, as `tile` and `expand` repeat. The
+// product is checked first: a program can ask for more positions than there is memory for.
 bool RepeatDim(OpCall& call, const char* name, int64_t times, std::vector<int64_t>& at) {
   int64_t count = 0;
   if (times < 0 || __builtin_mul_overflow(static_cast<int64_t>(at.size()), times, &count) ||
@@ -251,6 +275,8 @@ bool RepeatDim(OpCall& call, const char* name, int64_t times, std::vector<int64_
   return true;
 }
 
+// Broadcasting by NumPy's rule: dims are aligned at the end, missing ones are 1, and only extents
+// of 1 are repeated. -1 in `target` keeps the extent of x, where x has that dim (`expand_v2`).
 bool BroadcastTo(OpCall& call, const char* name, absl::Span<const int64_t> target, AxisMap& map) {
   constexpr size_t kMostDims = 16;
   const size_t rank = target.size(), own_rank = map.x.size();
@@ -290,6 +316,8 @@ bool NumberTo(OpCall& call, const DtBuffer& like, double number, void* element) 
          false;
 }
 
+// Copies a view given by extents and strides (in elements) to contiguous memory: the last dim in
+// the inner loop, of the others the offset is computed once per row from the row's number.
 int32_t GatherStrided(OpCall& call, absl::Span<const int64_t> extents,
                       absl::Span<const int64_t> strides, const void* from, void* to, int64_t size) {
   const int64_t last = extents.empty() ? 1 : extents.back(),
@@ -312,6 +340,9 @@ int32_t GatherStrided(OpCall& call, absl::Span<const int64_t> extents,
   });
 }
 
+// The whole kernel of an op that only moves elements: argument 0 is x, the last one the result;
+// `build` reads the attributes and says which position of x each position of the result shows. The
+// LoD of x stays where the number of rows does.
 int32_t RunMapped(OpCall& call, MapBuilder build) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(call.raw()->num_slots - 1);
@@ -325,6 +356,8 @@ int32_t RunMapped(OpCall& call, MapBuilder build) {
   return GatherMapped(call, map, x.data, out.data, ElementSize(x), fill);
 }
 
+// The gradient of such an op, by the same map: x, …, gradient of the result, gradient of x.
+// Elements that the map never takes get 0.
 int32_t RunMappedGrad(OpCall& call, MapBuilder build) {
   const int slots = call.raw()->num_slots;
   const DtBuffer &x = call.Arg(0), &gradient = call.Arg(slots - 2);
@@ -339,6 +372,8 @@ int32_t RunMappedGrad(OpCall& call, MapBuilder build) {
   return AddMapped(call, map, dx, gradient.data, dx.data);
 }
 
+// Integers that an op takes in one of three ways, by the framework's precedence: a list of tensors
+// of one element each, else one tensor, else the attribute.
 bool NumbersFrom(OpCall& call, int list_slot, int tensor_slot, absl::Span<const int64_t> attribute,
                  std::vector<int64_t>& values) {
   values.clear();

@@ -54,6 +54,8 @@ Dims With(const ConvGeometry& g, Dims head, int64_t ConvAxis::* member, int64_t 
   return head;
 }
 
+// oneDNN states dims as N, C, spatial whatever the layout is; the tag says how they lie. `any`
+// leaves the choice to the primitive, which prefers blocks of channels.
 Desc ImageDesc(const ConvGeometry& g, int64_t batch, int64_t channels, int64_t ConvAxis::* extents,
                bool any) {
   const Tag first = g.axes == 2 ? Tag::nchw : Tag::ncdhw,
@@ -64,6 +66,8 @@ Desc ImageDesc(const ConvGeometry& g, int64_t batch, int64_t channels, int64_t C
                                 : first);
 }
 
+// Filters are [filters, channels / groups, kernel]; with groups oneDNN wants these as a dim of its
+// own, which is the same memory.
 Desc FilterDesc(const ConvGeometry& g, bool any) {
   constexpr auto kType = dnnl::memory::data_type::f32;
   const bool flat = g.axes == 2;
@@ -87,6 +91,10 @@ void Finish(Part& part, const typename Primitive::primitive_desc& desc) {
   part.scratchpad = static_cast<int64_t>(desc.scratchpad_desc().get_size());
 }
 
+// Descriptors with free layouts ask oneDNN which ones it wants; the plain ones are those of the
+// plan, and Operand notes the reorder between both where they differ. Gradients need a forward
+// descriptor as a hint. oneDNN counts dilation from 0, the framework from 1. Scratch memory is ours
+// (scratchpad_mode::user): a step does not allocate.
 Part MakePart(const dnnl::engine& engine, const ConvGeometry& g, Kind kind, int64_t batch) {
   Part part;
   part.batch = batch;
@@ -133,6 +141,7 @@ Part MakePart(const dnnl::engine& engine, const ConvGeometry& g, Kind kind, int6
   return part;
 }
 
+// Scratch for the tensor in oneDNN's layout; none where it is used in place.
 int64_t InnerBytes(const Operand& operand) {
   return operand.same ? 0 : static_cast<int64_t>(operand.inner.get_size());
 }
@@ -250,6 +259,8 @@ bool Site::MakeInnerFilters(DtContext* context, float* f, std::vector<char*>& in
   return true;
 }
 
+// Adds up the weight gradients of the parts, always in the order of the parts: the sum does not
+// depend on which thread made which. Threads share the elements.
 void Site::SumPartials(DtContext* context, const float* partials, float* f) const {
   const int64_t elements =
       geometry_.filters * (geometry_.channels / geometry_.groups) * geometry_.Taps();
@@ -262,6 +273,10 @@ void Site::SumPartials(DtContext* context, const float* partials, float* f) cons
   });
 }
 
+// One set of scratch blocks per thread, as large as the larger of both kinds of part needs, then
+// the parts in any order on the pool. Weight gradients of several parts go to arrays of their own
+// and are summed; the others write disjoint samples. oneDNN reports by exceptions, which must not
+// leave a thread of the pool.
 bool Site::Run(DtContext* context, float* x, float* f, float* y) {
   const bool weights = kind_ == Kind::kBackwardWeights;
   int64_t bytes_x = 0, bytes_y = 0, bytes_f = 0, bytes_pad = 0;
@@ -324,6 +339,9 @@ struct Sites {
   }
 };
 
+// float64 runs the direct loops (conv_direct.cc), which oneDNN does not have; it serves
+// verification, not speed. float32 keeps its primitives in the state of the call site, freed with
+// the plan.
 int32_t Convolve(OpCall& call, Kind kind, const Tensors& t, Direct direct) {
   ConvGeometry g;
   if (!SameType(call, t.x, t.f) || !SameType(call, t.x, t.y) || !ReadConv(call, t.x, t.f, t.y, g))

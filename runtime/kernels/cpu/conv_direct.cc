@@ -14,6 +14,8 @@ struct Span {
   int64_t begin, end;
 };
 
+// Output o reads input o · stride + k · dilation - before; solving 0 <= that < in for o gives the
+// range, so that the loops have no test of borders inside.
 Span Valid(const ConvAxis& a, int64_t k) {
   const int64_t offset = k * a.dilation - a.before;  // input index at output 0
   const int64_t begin = offset >= 0 ? 0 : (-offset + a.stride - 1) / a.stride;
@@ -26,6 +28,7 @@ struct Layout {
   int64_t n, c, d, h, w;
 };
 
+// Of NCDHW or NDHWC, for the inputs (`in`) or the outputs (`out`) of the geometry.
 Layout LayoutOf(const ConvGeometry& g, int64_t channels, int64_t ConvAxis::* extents) {
   const int64_t plane = g.Product(extents), height = g.axis[1].*extents, width = g.axis[2].*extents;
   const int64_t step = g.channels_last ? channels : 1;
@@ -55,11 +58,13 @@ void ForRuns(const ConvGeometry& g, const Layout& x, const Layout& y, int64_t ta
     }
 }
 
+// out = floor((in + before + after - (dilation (kernel - 1) + 1)) / stride) + 1.
 bool Fits(const ConvAxis& a) {
   const int64_t reach = a.in + a.before + a.after - (a.dilation * (a.kernel - 1) + 1);
   return a.kernel >= 1 && reach >= 0 && reach / a.stride + 1 == a.out;
 }
 
+// Bounds below which the sums in Fits cannot overflow.
 bool InRange(const ConvAxis& a) {
   constexpr int64_t kMost = int64_t{1} << 30;
   for (int64_t value : {a.stride, a.dilation})
@@ -126,6 +131,8 @@ bool ConvOutDims(OpCall& call, const DtBuffer& x, const DtBuffer& f, std::vector
   return true;
 }
 
+// The geometry of a call, everything checked once for all three kinds: for gradients x, f, y may be
+// gradients too, which have the same extents.
 bool ReadConv(OpCall& call, const DtBuffer& x, const DtBuffer& f, const DtBuffer& y,
               ConvGeometry& g) {
   if ((x.rank != 4 && x.rank != 5) || f.rank != x.rank || y.rank != x.rank)
@@ -162,6 +169,8 @@ bool ReadConv(OpCall& call, const DtBuffer& x, const DtBuffer& f, const DtBuffer
   return true;
 }
 
+// y[n, o] = sum over the channels c of o's group and the taps of f[o, c, tap] · x[n, c] shifted by
+// the tap. Threads take planes of y; the order of the sum is that of (c, tap) always.
 void DirectForward(DtContext* context, const ConvGeometry& g, const double* x, const double* f,
                    double* y) {
   const Layout lx = LayoutOf(g, g.channels, &ConvAxis::in),
@@ -187,6 +196,7 @@ void DirectForward(DtContext* context, const ConvGeometry& g, const double* x, c
   });
 }
 
+// The same runs with input and output exchanged: threads take planes of dx, and sum over (o, tap).
 void DirectBackwardData(DtContext* context, const ConvGeometry& g, const double* f,
                         const double* dy, double* dx) {
   const Layout lx = LayoutOf(g, g.channels, &ConvAxis::in),
@@ -212,6 +222,8 @@ void DirectBackwardData(DtContext* context, const ConvGeometry& g, const double*
   });
 }
 
+// df[o, c, tap] = sum over samples and runs of x · dy, one number per slice and tap, in the order
+// of the batch.
 void DirectBackwardWeights(DtContext* context, const ConvGeometry& g, const double* x,
                            const double* dy, double* df) {
   const Layout lx = LayoutOf(g, g.channels, &ConvAxis::in),

@@ -21,6 +21,8 @@ bool Fits(const Product& g, int64_t rows, int64_t cols, int64_t ld, int64_t stri
   return last <= elements;
 }
 
+// What is wrong with a product whose operands have `a`, `b` and `c` elements, or null. Extents are
+// attributes of the plan, buffers belong to the run: neither is trusted by the other.
 const char* WhyWrong(const Product& g, int64_t a, int64_t b, int64_t c) {
   if (g.m < 0 || g.n < 0 || g.k < 0 || g.batch < 0) return "an extent is negative";
   if (g.batch == 0) return nullptr;
@@ -37,6 +39,8 @@ struct Tile {
   int64_t i0, rows, j0, cols;
 };
 
+// C = beta · C within a tile. beta = 0 overwrites, so that what C held before (NaN, say) does not
+// count.
 template <typename T>
 void Scale(const Product& g, T* c, Tile t) {
   if (g.beta == 1) return;
@@ -50,6 +54,8 @@ void Scale(const Product& g, T* c, Tile t) {
 constexpr int64_t kDepth = 64;
 constexpr int64_t kWidth = 128;
 
+// float64: blocks of kDepth rows of op(B) are packed, and every row of C adds factor · row of the
+// block. Each element of C sums over k in rising order.
 bool TileProduct(const Product& g, const double* a, const double* b, double* c, Tile t) {
   double block[kDepth * kWidth];
   Scale(g, c, t);
@@ -75,6 +81,7 @@ bool TileProduct(const Product& g, const double* a, const double* b, double* c, 
   return true;
 }
 
+// float32: oneDNN on the tile, with one thread.
 bool TileProduct(const Product& g, const float* a, const float* b, float* c, Tile t) {
   if (g.k == 0) {
     Scale(g, c, t);
@@ -92,6 +99,8 @@ struct Grid {
   int64_t tile_m, tile_n, along_m, along_n;
 };
 
+// Cuts the longer extent of C into tiles of at least kWorthATile multiplications, multiples of 16
+// rows or columns, so that vectors stay whole.
 Grid MakeGrid(const Product& g) {
   // Below this many multiplications a tile is not worth a thread; more tiles than this pack B too
   // often.
@@ -108,6 +117,8 @@ Grid MakeGrid(const Product& g) {
   return by_rows ? Grid{size, g.n, count, 1} : Grid{g.m, size, 1, count};
 }
 
+// Work items are (matrix of the batch, tile); batches of small matrices are given out several at a
+// time, so that an item is worth a thread.
 template <typename T>
 int32_t Run(DtContext* context, const Product& g, const T* a, const T* b, T* c) {
   if (g.m == 0 || g.n == 0 || g.batch == 0) return 0;

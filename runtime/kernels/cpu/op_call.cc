@@ -10,10 +10,15 @@
 
 namespace dtranspile::kernels {
 
+// Slots are stored as prefix sums: arguments of slot s are [slots[s], slots[s + 1]). Slots that the
+// plan does not have are empty.
 int OpCall::Count(int slot) const {
   return slot < 0 || slot >= call_->num_slots ? 0 : call_->slots[slot + 1] - call_->slots[slot];
 }
 
+// A kernel need not check its own plan: an argument that is not there marks the call as broken and
+// yields an empty buffer, and RunOpKernel reports it when the kernel is back. The same holds for
+// attributes.
 DtBuffer& OpCall::Arg(int slot, int index) {
   if (index >= 0 && index < Count(slot)) return call_->args[call_->slots[slot] + index];
   broken_ = true;
@@ -23,6 +28,7 @@ DtBuffer& OpCall::Arg(int slot, int index) {
   return nothing_;
 }
 
+// The framework writes @EMPTY@ for an argument of a slot that nobody wants, gradients above all.
 bool OpCall::Has(int slot, int index) {
   return index < Count(slot) && std::string_view(Arg(slot, index).name) != "@EMPTY@";
 }
@@ -56,6 +62,7 @@ absl::Span<const double> OpCall::Reals(int attr) {
   return {};
 }
 
+// Attributes that are integers in one version of an op and numbers in another are read alike.
 double OpCall::Real(int attr) {
   const DtAttr* a = Attr(attr);
   if (a != nullptr && a->count == 1 && a->reals != nullptr) return a->reals[0];
@@ -77,6 +84,9 @@ std::string_view OpCall::Text(int attr, int index) {
 
 std::string_view OpCall::Text(int attr) { return Text(attr, 0); }
 
+// Gives an output its extents, and memory where they differ from those it has; the old content is
+// lost. The product is computed with overflow checks, 16 bytes to an element, since later code
+// multiplies extents without them.
 bool OpCall::Resize(DtBuffer& out, absl::Span<const int64_t> dims) {
   // An extent of 0 does not hide others whose product kernels could not form.
   int64_t product = 16;
@@ -89,6 +99,8 @@ bool OpCall::Resize(DtBuffer& out, absl::Span<const int64_t> dims) {
   return dt_resize(context_, &out, dims.data(), static_cast<int32_t>(dims.size())) == 0;
 }
 
+// A sparse gradient: `rows` rows of the extents `inner`, which stand for rows of a dense tensor of
+// `height`. The numbers of the rows are set by the caller.
 bool OpCall::ResizeRows(DtBuffer& out, int64_t rows, int64_t height,
                         absl::Span<const int64_t> inner) {
   exec::Value* value = ValueOf(out);
@@ -104,6 +116,7 @@ bool OpCall::ResizeRows(DtBuffer& out, int64_t rows, int64_t height,
   return true;
 }
 
+// The buffer is a view of the value; after the value was assigned or resized the view is stale.
 void OpCall::Refresh(DtBuffer& buffer) {
   const exec::Value& value = *ValueOf(buffer);
   buffer.data = value.data();
@@ -136,6 +149,8 @@ DtBuffer BufferOf(exec::Value& value, const char* name) {
   return buffer;
 }
 
+// Outputs with a value take any type at run time; those in the arena have the type that the plan
+// was made for.
 bool SetType(OpCall& call, DtBuffer& out, DType type) {
   if (exec::Value* value = OpCall::ValueOf(out))
     value->dtype = type, out.dtype = static_cast<int32_t>(type);
@@ -145,6 +160,8 @@ bool SetType(OpCall& call, DtBuffer& out, DType type) {
          false;
 }
 
+// Copies x whole: kind (tensor, rows, list), LoD and type where `out` is a value of its own; into
+// the arena, which holds tensors only, the elements.
 bool Copy(OpCall& call, DtBuffer& out, const DtBuffer& x) {
   if (exec::Value* value = OpCall::ValueOf(out)) {
     const std::vector<int64_t> dims(x.dims, x.dims + x.rank);
@@ -165,6 +182,7 @@ bool Copy(OpCall& call, DtBuffer& out, const DtBuffer& x) {
   return true;
 }
 
+// A variable that no op has written: a fresh value has one dim of extent 0, a list no items.
 bool IsUnset(const DtBuffer& buffer) {
   const exec::Value* value = OpCall::ValueOf(buffer);
   if (value == nullptr) return false;
@@ -179,6 +197,8 @@ exec::Value* ListOf(OpCall& call, const DtBuffer& buffer) {
   return nullptr;
 }
 
+// The entry of every library call. The signature (counts, element types, dims where it states them)
+// is checked before the kernel runs, reads of what is not there after it.
 int32_t RunOpKernel(DtContext* context, const DtCall* call, OpKernel kernel) {
   if (!CheckCall(context, call) || !CheckArguments(context, call)) return 1;
   OpCall op(context, call);
@@ -189,6 +209,7 @@ int32_t RunOpKernel(DtContext* context, const DtCall* call, OpKernel kernel) {
       call->num_slots, call->num_attrs);
 }
 
+// Axes below zero count from the end.
 bool NormalAxis(OpCall& call, const DtBuffer& buffer, int64_t& axis) {
   const int64_t given = axis;
   if (axis < 0) axis += buffer.rank;
@@ -198,6 +219,7 @@ bool NormalAxis(OpCall& call, const DtBuffer& buffer, int64_t& axis) {
   return false;
 }
 
+// The elements of a tensor of int32 or int64, in 64 bits.
 bool IntegersOf(OpCall& call, const DtBuffer& buffer, std::vector<int64_t>& values) {
   return VisitIndex(call.context(), buffer, [&](auto tag) {
            using T = typename decltype(tag)::type;

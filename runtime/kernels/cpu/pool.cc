@@ -12,6 +12,8 @@
 namespace dtranspile::kernels {
 namespace {
 
+// Extents of one axis; `pad` is what stands before the input, what stands after it follows from
+// `out`.
 struct PoolAxis {
   int64_t in = 1, out = 1, kernel = 1, stride = 1, pad = 0;
 };
@@ -28,6 +30,7 @@ struct Pool {
   int64_t Outputs() const { return axis[0].out * axis[1].out * axis[2].out; }
 };
 
+// Bounds below which no sum of extents and paddings overflows 64 bits.
 bool InRange(const PoolAxis& a) {
   constexpr int64_t kMost = int64_t{1} << 31;
   for (int64_t value : {a.kernel, a.stride})
@@ -62,6 +65,8 @@ bool SizeResult(OpCall& call, const DtBuffer& x, DtBuffer& out) {
   return call.Resize(out, dims);
 }
 
+// Attributes and extents of X and Y in one struct; axes of two-dimensional pooling stand last, so
+// that D is 1 there. `adaptive` takes the windows from the extents alone.
 bool Read(OpCall& call, const DtBuffer& x, const DtBuffer& y, Pool& p) {
   if ((x.rank != 4 && x.rank != 5) || y.rank != x.rank || x.dtype != y.dtype)
     return call.Fail("X and Y must have four or five dimensions and one element type"), false;
@@ -99,6 +104,10 @@ struct Span {
   int64_t begin, end, padded;
 };
 
+// Adaptive: window i of n over m elements is [floor(i m / n), ceil((i + 1) m / n)), as in the
+// framework's AdaptStartIndex and AdaptEndIndex; windows overlap where n does not divide m.
+// Otherwise [i stride - pad, … + kernel) cut to the input; a window entirely in the padding is
+// empty.
 Span WindowOf(const Pool& p, int axis, int64_t index) {
   const PoolAxis& a = p.axis[axis];
   if (p.adaptive) return {index * a.in / a.out, ((index + 1) * a.in + a.out - 1) / a.out, 0};
@@ -107,6 +116,7 @@ Span WindowOf(const Pool& p, int axis, int64_t index) {
           std::min(begin + a.kernel, a.in + a.pad) - begin};
 }
 
+// A cell's window along all axes.
 struct Window {
   Span d, h, w;
 };
@@ -141,6 +151,8 @@ int64_t Divisor(const Pool& p, const Window& v) {
   return std::max<int64_t>(v.d.padded * v.h.padded * v.w.padded, 1);
 }
 
+// One cell of the result, for all `inner` channels at once: they lie side by side in NHWC, so that
+// this loop is a vector one; in NCHW there is one.
 template <typename T, bool kMax>
 void ForwardCell(const Pool& p, const T* image, T* out, const Window& v) {
   std::fill_n(out, p.inner, kMax ? std::numeric_limits<T>::lowest() : T{0});
@@ -158,6 +170,8 @@ void ForwardCell(const Pool& p, const T* image, T* out, const Window& v) {
   }
 }
 
+// The largest element and its position within the image's plane, the first of equal ones; NaN never
+// wins, and -1 stands for a window without elements.
 template <typename T>
 void IndexCell(const Pool& p, const T* image, T* out, int32_t* mask, const Window& v) {
   std::fill_n(out, p.inner, std::numeric_limits<T>::lowest());
@@ -188,6 +202,7 @@ void ForCells(DtContext* context, const Pool& p, int64_t element_size, Cell&& ce
            });
 }
 
+// The choice between mean and maximum is made once, outside of the loops.
 template <typename T, bool kMax>
 void Forward(DtContext* context, const Pool& p, const T* x, T* y) {
   const int64_t plane = p.Inputs() * p.inner;
@@ -208,6 +223,7 @@ void BackwardMaxCell(const Pool& p, const T* image, const T* y, const T* dy, T* 
     });
 }
 
+// Every element of a window has the same share in the mean.
 template <typename T>
 void BackwardAvgCell(const Pool& p, const T* dy, T* dx, const Window& v) {
   const T divisor = static_cast<T>(Divisor(p, v));
@@ -218,6 +234,8 @@ void BackwardAvgCell(const Pool& p, const T* dy, T* dx, const Window& v) {
   });
 }
 
+// Windows overlap, so threads share images, within which cells are walked in order: the sums are
+// the same with any number of threads.
 template <typename T>
 void Backward(DtContext* context, const Pool& p, const T* x, const T* y, const T* dy, T* dx) {
   const int64_t in = p.Inputs() * p.inner, out = p.Outputs() * p.inner;

@@ -8,6 +8,8 @@ namespace {
 
 using Level = std::vector<uint64_t>;
 
+// A level is offsets from 0 to the number of items below it, which do not fall. Kernels index by
+// them, and they may come from a feed.
 bool CheckLevel(OpCall& call, const DtBuffer& buffer, size_t number, const Level& level,
                 uint64_t items) {
   if (level.empty() || level[0] != 0)
@@ -29,12 +31,14 @@ bool CheckLevel(OpCall& call, const DtBuffer& buffer, size_t number, const Level
 
 }  // namespace
 
+// Rows of the longest sequence, 0 where there is none.
 int64_t LongestOf(const Offsets& offsets) {
   int64_t longest = 0;
   for (int64_t i = 0; i < CountOf(offsets); ++i) longest = std::max(longest, LengthAt(offsets, i));
   return longest;
 }
 
+// Items of the last level are rows, of another one the sequences of the level below.
 bool CheckLod(OpCall& call, const DtBuffer& buffer) {
   const Lod& lod = OpCall::LodOf(buffer);
   if (lod.empty() || buffer.rank == 0)
@@ -47,6 +51,7 @@ bool CheckLod(OpCall& call, const DtBuffer& buffer) {
   return true;
 }
 
+// All levels are checked, whichever is asked for; -1 is the last one.
 bool LevelOf(OpCall& call, const DtBuffer& buffer, int64_t level, Offsets& offsets) {
   if (!CheckLod(call, buffer)) return false;
   const Lod& lod = OpCall::LodOf(buffer);
@@ -60,6 +65,7 @@ bool LevelOf(OpCall& call, const DtBuffer& buffer, int64_t level, Offsets& offse
   return true;
 }
 
+// Lengths that a tensor gives, each from 0 to `extent`, one per sequence.
 bool LengthsOf(OpCall& call, const DtBuffer& lengths, int64_t count, int64_t extent,
                std::vector<int64_t>& values) {
   if (!IntegersOf(call, lengths, values)) return false;
@@ -78,12 +84,14 @@ bool LengthsOf(OpCall& call, const DtBuffer& lengths, int64_t count, int64_t ext
 
 Lod LodFrom(const Offsets& offsets) { return {Level(offsets.begin(), offsets.end())}; }
 
+// The upper levels stay: they count sequences, whose number has not changed.
 Lod WithLastLevel(const Lod& like, const Offsets& offsets) {
   Lod lod(like.begin(), like.end() - (like.empty() ? 0 : 1));
   lod.emplace_back(offsets.begin(), offsets.end());
   return lod;
 }
 
+// The extents of `like` with another number of rows.
 std::vector<int64_t> WithRows(const DtBuffer& like, int64_t rows) {
   std::vector<int64_t> dims(like.dims, like.dims + like.rank);
   if (!dims.empty()) dims[0] = rows;
@@ -98,6 +106,7 @@ bool CheckRows(OpCall& call, const DtBuffer& buffer, int64_t rows) {
   return false;
 }
 
+// The element type of all arguments of the slots, absent ones passed over.
 bool CheckTypes(OpCall& call, DType type, std::initializer_list<int> slots) {
   for (int slot : slots)
     for (int i = 0; i < call.Count(slot); ++i) {

@@ -10,6 +10,7 @@
 #include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
 #include "runtime/io/output.h"
+#include "runtime/launch/flights.h"
 #include "runtime/launch/job.h"
 #include "tools/dtranspile/cli/compiled.h"
 #include "tools/dtranspile/cli/dataset.h"
@@ -26,11 +27,11 @@ namespace {
 struct Flags : RunFlags {
   PlacementFlags placement;
   DatasetFlags dataset;
-  std::string report, save, saveFetches, backend = "shm", device, trace;
+  std::string report, save, saveFetches, backend = "shm", device, trace, flight;
   std::string checkpoints;
   int64_t every = 0;
   int keep = 2;
-  bool resume = false;
+  bool resume = false, unrecorded = false;
   double timeout = 60;
   int64_t seed = 0, firstStep = 0;
 };
@@ -151,6 +152,17 @@ bool publishRecords(Tool& tool, const launch::JobSpec& spec,
          (!traced || good(tool, traced->PublishInto(trace)));
 }
 
+// Recordings of a job that has failed; those of an earlier one go.
+bool publishFlights(Tool& tool, const launch::JobSpec& spec,
+                    std::optional<io::StagedFolder>& flown) {
+  auto flight = [&](const std::string& file) {
+    return llvm::any_of(spec.roles, [&](const launch::Role& role) {
+      return launch::IsFlightFile(file, role.name);
+    });
+  };
+  return !flown || good(tool, flown->PublishInto(flight));
+}
+
 // The processes of a role, each with the plan of its class.
 launch::Role roleOf(const Compiled& compiled, const Flags& flags, size_t index) {
   const RunnableRole& from = compiled.runnable.roles[index];
@@ -256,8 +268,10 @@ int run(Tool& tool, Flags& flags) {
   if (mlir::failed(init)) return kNo;
   mlir::FailureOr<SaveTarget> save = SaveTarget::open(tool, flags.save, scratch->path());
   if (mlir::failed(save)) return kNo;
-  std::optional<io::StagedFolder> fetched, traced;
-  if (!stage(tool, flags.saveFetches, fetched) || !stage(tool, flags.trace, traced)) return kNo;
+  std::optional<io::StagedFolder> fetched, traced, flown;
+  if (!stage(tool, flags.saveFetches, fetched) || !stage(tool, flags.trace, traced) ||
+      !stage(tool, flags.flight, flown))
+    return kNo;
   spec.digest = compiled->runnable.digest;
   for (size_t r = 0; r < compiled->classes.size(); ++r)
     spec.roles.push_back(roleOf(*compiled, flags, r));
@@ -277,6 +291,8 @@ int run(Tool& tool, Flags& flags) {
   spec.save = save->folder();
   if (fetched) spec.save_fetches = fetched->path();
   if (traced) spec.trace = traced->path();
+  if (flown) spec.flight = flown->path();
+  spec.records = !flags.unrecorded;
   spec.backend = flags.backend;
   spec.timeout_seconds = flags.timeout;
   absl::StatusOr<launch::Report> report = launch::RunJob(spec);
@@ -286,6 +302,8 @@ int run(Tool& tool, Flags& flags) {
   if (!tell(tool, flags, *report)) return kNo;
   if (!report->ok && report->error.is_object())
     tool.error(report->error.value("message", "the job failed"));
+  for (const std::string& line : report->diverged) tool.note("flight recorder: " + line);
+  if (!report->ok && !publishFlights(tool, spec, flown)) return kFailed;
   return report->ok && saved ? kDone : kFailed;
 }
 
@@ -308,6 +326,11 @@ Action declareRun(CLI::App& app) {
   app.add_option("--save-fetches", flags->saveFetches,
                  "folder for NAME.npy per fetch, leading dimension = step");
   app.add_option("--trace", flags->trace, "folder for a Chrome trace per rank");
+  app.add_option("--flight", flags->flight,
+                 "folder for what the ranks' flight recorders hold when the job fails; `dtranspile "
+                 "trace merge` reads it");
+  app.add_flag("--no-flight-recorder", flags->unrecorded,
+               "ranks do not record their operations with others");
   app.add_option("--timeout", flags->timeout, "seconds that a rank waits for another one")
       ->check(CLI::PositiveNumber);
   app.add_option("--seed", flags->seed, "of random ops without a seed of their own")

@@ -6,6 +6,13 @@ namespace dtranspile::verify {
 namespace {
 
 // Real and imaginary parts are linear over real factors, which scales and numbers of ranks are.
+// A slope per element, drawn where the op trains.
+void rrelu(RuleContext& context) {
+  mlir::Value x = context.op().input("X");
+  if (x && !context.op().getBool("is_test")) demandStreams(context, x);
+  pointwise(context);
+}
+
 const RuleRow kRows[] = {
     {"relu", pointwise, "X:h -> Out"},
     {"relu_grad", pointwise, "Out@GRAD:l, Out:m -> X@GRAD"},
@@ -118,6 +125,20 @@ const RuleRow kRows[] = {
     {"trunc", pointwise, "X -> Out"},
     {"trunc_grad", pointwise, "Out@GRAD:l -> X@GRAD"},
     {"sign", pointwise, "X:m -> Out"},
+    {"relu_grad_grad", pointwise, "Out:m, grad_x@GRAD:l -> grad_out@GRAD"},
+    {"leaky_relu_grad_grad", pointwise, "X:m, grad_x@GRAD:l -> grad_out@GRAD", "alpha"},
+    {"sigmoid_grad_grad", pointwise,
+     "Out, fwd_grad_out:l, grad_x@GRAD:l -> Out@GRAD; Out, grad_x@GRAD:l -> fwd_grad_out@GRAD"},
+    {"elu_grad_grad", pointwise,
+     "X, grad_out:l, grad_x@GRAD:l -> X@GRAD; X, grad_x@GRAD:l -> grad_out@GRAD", "alpha"},
+    {"log_grad_grad", pointwise,
+     "X, grad_out:l, grad_x@GRAD:l -> X@GRAD; X, grad_x@GRAD:l -> grad_out@GRAD"},
+    {"sqrt_grad_grad", pointwise,
+     "Out, grad_x:l, grad_x@GRAD:l -> Out@GRAD; Out, grad_x@GRAD:l -> grad_out@GRAD"},
+    {"rsqrt_grad_grad", pointwise,
+     "Out, grad_x:l, grad_x@GRAD:l -> Out@GRAD; Out, grad_x@GRAD:l -> grad_out@GRAD"},
+    {"square_grad_grad", pointwise,
+     "X:s, grad_out:l, grad_x@GRAD:l -> X@GRAD; X:l, grad_x@GRAD:l -> grad_out@GRAD"},
     {"tanh_grad_grad", pointwise,
      "Out, grad_out:l, grad_x@GRAD:l -> Out@GRAD; Out, grad_x@GRAD:l -> grad_out@GRAD"},
     {"softmax", rowwise, "X -> Out", "axis, data_format, is_test"},
@@ -125,6 +146,8 @@ const RuleRow kRows[] = {
     {"log_softmax", rowwise, "X -> Out", "axis"},
     {"log_softmax_grad", rowwise, "Out@GRAD:l, Out -> X@GRAD", "axis"},
     // Alpha has an element for all, for each channel or for each element of a sample.
+    {"rrelu", rrelu, "X:h -> Out; X:m -> Noise", "is_test, lower, upper"},
+    {"rrelu_grad", pointwise, "Out@GRAD:l, Noise, X:s -> X@GRAD", "is_test, lower, upper"},
     {"prelu", batchwise, "X, Alpha:w -> Out", "mode, data_format, is_test"},
     {"prelu_grad", batchwise,
      "Out@GRAD:l, X:m, Alpha:w -> X@GRAD; Out@GRAD:l, X, Alpha:ws -> +Alpha@GRAD",

@@ -13,12 +13,17 @@
 namespace dtranspile::random {
 namespace {
 
+// The framework seeds the generator of a process through std::seed_seq, unlike the engines of
+// single ops, which take the number itself: the same seed gives other bits there.
 std::mt19937_64 SequenceSeeded(uint64_t seed) {
   std::seed_seq sequence({seed});
   return std::mt19937_64(sequence);
 }
 
 // Draws until the bits suffice; sum and scale are rounded to T after every step.
+// std::generate_canonical of libstdc++ 12 step by step, of which the framework's uniform numbers
+// are made: written out, so that the bits stay these with another standard library. 1 is never
+// returned.
 template <typename T, typename Bits>
 T CanonicalOf(Bits& bits) {
   constexpr long double kRange =
@@ -57,6 +62,8 @@ T Engine::Canonical() {
 template float Engine::Canonical<float>();
 template double Engine::Canonical<double>();
 
+// Both ends are included. Rejection in the distribution makes the count of draws depend on the
+// bits.
 int64_t Engine::Integer(int64_t low, int64_t high) {
   std::uniform_int_distribution<int64_t> distribution(low, high);
   return std::visit([&](auto& bits) { return distribution(bits); }, bits_);
@@ -74,6 +81,8 @@ void Engine::Shuffle(int64_t* values, int64_t count) {
   std::visit([&](auto& bits) { std::shuffle(values, values + count, bits); }, bits_);
 }
 
+// std::random_shuffle of libstdc++, which draws rand() % (i + 1) for element i. The state of rand()
+// is one of our own, seeded here: the process's is not touched.
 void ShuffleByRand(uint32_t seed, int64_t* values, int64_t count) {
   // rand() is random() on a state of 128 bytes.
   random_data state = {};
@@ -105,6 +114,8 @@ thread_local Generator* of_thread = nullptr;
 
 }  // namespace
 
+// The generator of the thread where one was set (ranks that are simulated as threads of one process
+// each have theirs), else that of the process.
 Generator& Generator::Process() {
   static Generator generator(0);
   return of_thread == nullptr ? generator : *of_thread;
@@ -114,17 +125,20 @@ Generator::OfThread::OfThread(Generator& generator) { of_thread = &generator; }
 
 Generator::OfThread::~OfThread() { of_thread = nullptr; }
 
+// A new run: all streams begin anew, and the turns of all ops are counted from 0.
 void Generator::SetSeed(uint64_t seed) {
   seed_ = seed;
   streams_.clear();
   turns_.clear();
 }
 
+// Numbers of a step depend on the step, not on what was drawn before it: turns count within a step.
 void Generator::SetStep(int64_t step) {
   step_ = step;
   turns_.clear();
 }
 
+// Coordinates along the axes of the mesh; an axis that `coordinates` lacks counts as coordinate 0.
 void Generator::SetRank(const std::map<std::string, int64_t>& coordinates,
                         const std::map<std::string, int64_t>& mesh) {
   rank_.clear();
@@ -134,6 +148,10 @@ void Generator::SetRank(const std::map<std::string, int64_t>& coordinates,
   }
 }
 
+// Names the stream of the op that runs next: the coordinates along the axes on which it differs
+// (dist.streams), in the order of the axes' names, axes of extent 1 left out, so that a job for one
+// rank draws what the single-device program draws. With `op` the numbers are a function of (seed,
+// step, lineage number, turn, stream) and do not depend on the order in which ops run.
 absl::Status Generator::SetOp(const std::vector<std::string>& axes, std::optional<Op> op) {
   std::map<std::string, int64_t> sorted;
   for (const std::string& axis : axes) {
@@ -155,6 +173,10 @@ absl::Status Generator::SetOp(const std::vector<std::string>& axes, std::optiona
   return absl::OkStatus();
 }
 
+// The stream's own seed is the seed of the run where the stream has no name, else a hash of both:
+// ranks that draw differently get unrelated sequences, those that must draw alike the same one.
+// `salt` also changes the seeds that ops bring along, except on the first rank, which keeps the
+// framework's bits.
 Generator::Stream& Generator::Current() {
   const auto found = streams_.find(stream_);
   if (found != streams_.end()) return found->second;
@@ -174,6 +196,10 @@ Engine& Generator::OfCounter(Release release) {
   return own_;
 }
 
+// Four cases. An op without a seed of its own that has a lineage number draws by counter. Without
+// one it shares the process's sequence (2.x) or gets an engine of fresh entropy (1.x, where 0 means
+// a random device). A seed of its own starts the engine anew in every step, as the framework does,
+// which is why its masks repeat.
 Engine& Generator::ForOp(Release release, int64_t seed) {
   if (seed == 0 && op_) return OfCounter(release);
   Stream& stream = Current();

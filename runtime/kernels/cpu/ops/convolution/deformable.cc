@@ -25,6 +25,7 @@ struct Shape {
   int64_t GroupRows() const { return channels / groups * Taps(); }  // that one filter sees
 };
 
+// Attributes along (height, width), within bounds that keep all sums below in 64 bits.
 bool Pair(OpCall& call, int attr, const char* name, int64_t least, std::array<int64_t, 2>& out) {
   constexpr int64_t kMost = int64_t{1} << 30;
   const auto values = call.Ints(attr);
@@ -102,6 +103,8 @@ struct Corners {
   T weight[4] = {}, by_y[4] = {}, by_x[4] = {};
 };
 
+// Bilinear interpolation at (y, x): weights (1 - fy)(1 - fx) … and their derivatives. A corner
+// outside of the plane keeps the weights 0, so that it is read (element 0) without an effect.
 template <typename T>
 Corners<T> CornersAt(const Shape& s, T y, T x) {
   Corners<T> corners;
@@ -159,12 +162,15 @@ void ForTaps(const Shape& s, const Sample<T>& sample, int64_t group, Visit&& vis
     }
 }
 
+// The four corners weighted by `factor`: the value, or its derivative along an axis.
 template <typename T>
 T Read4(const T* plane, const Corners<T>& c, const T (&factor)[4]) {
   return plane[c.at[0]] * factor[0] + plane[c.at[1]] * factor[1] + plane[c.at[2]] * factor[2] +
          plane[c.at[3]] * factor[3];
 }
 
+// im2col with interpolation: the corners of a tap are found once for all channels that share its
+// offset.
 template <typename T>
 void Gather(DtContext* context, const Shape& s, const Sample<T>& sample, T* columns) {
   const int64_t per_group = s.channels / s.offset_groups;
@@ -225,6 +231,8 @@ struct Gradients {
   T *x, *offset, *mask;
 };
 
+// The gradient of Gather. Threads take offset groups, whose channels, offsets and masks are
+// disjoint, so nothing is added by two of them. x is added to, the others are set.
 template <typename T>
 void ScatterBack(DtContext* context, const Shape& s, const Sample<T>& sample, const T* dcolumns,
                  const Gradients<T>& to) {

@@ -15,6 +15,8 @@ struct Centred {
   T centre[2], side[2];
 };
 
+// `one` is 1 where corners are pixels (a box from 3 to 3 is one pixel wide), 0 where they are
+// numbers between 0 and 1.
 template <typename T>
 Centred<T> CentreOf(const T* box, T one) {
   Centred<T> c;
@@ -25,6 +27,9 @@ Centred<T> CentreOf(const T* box, T one) {
   return c;
 }
 
+// The offsets that a detector learns (Girshick et al. 2014): ((x - x_p) / w_p, (y - y_p) / h_p,
+// log(w / w_p), log(h / h_p)), over the variances. The centre of the target does not count the
+// pixel, as in box_coder_op.h.
 template <typename T>
 void Encode(const T* prior, const T* target, const T* variance, T one, T* out) {
   const Centred<T> p = CentreOf(prior, one), t = CentreOf(target, one);
@@ -36,6 +41,7 @@ void Encode(const T* prior, const T* target, const T* variance, T one, T* out) {
   for (int i = 0; variance && i < 4; ++i) out[i] /= variance[i];
 }
 
+// The inverse of Encode, with the variances multiplied.
 template <typename T>
 void Decode(const T* prior, const T* target, const T* variance, T one, T* out) {
   const Centred<T> p = CentreOf(prior, one);
@@ -51,6 +57,7 @@ void Decode(const T* prior, const T* target, const T* variance, T one, T* out) {
 }  // namespace
 
 // X, Y; box_normalized -> Out
+// Out[i, j]: intersection over union of box i of X and box j of Y. Rows keep the LoD of X.
 int32_t IouSimilarity(OpCall& call) {
   using A = args::dt_iou_similarity;
   const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
@@ -76,6 +83,9 @@ int32_t IouSimilarity(OpCall& call) {
 }
 
 // PriorBox, PriorBoxVar, TargetBox; code_type, box_normalized, axis, variance -> OutputBox
+// Encoding makes all pairs [targets, priors, 4]. Decoding takes [rows, columns, 4] and has the
+// priors along the dim that `axis` does not name. Variances come per prior, or four for all, or are
+// 1.
 int32_t BoxCoder(OpCall& call) {
   using A = args::dt_box_coder;
   const DtBuffer &prior = call.Arg(A::PriorBox), &target = call.Arg(A::TargetBox);
@@ -157,6 +167,8 @@ int32_t BoxClip(OpCall& call) {
 }
 
 // PriorBox, PriorBoxVar, TargetBox, BoxScore; box_clip -> DecodeBox, OutputAssignBox
+// Decodes a box per class, then gives each prior that of its best class; class 0 is the background
+// and keeps the prior.
 int32_t BoxDecoderAndAssign(OpCall& call) {
   using A = args::dt_box_decoder_and_assign;
   const DtBuffer &prior = call.Arg(A::PriorBox), &target = call.Arg(A::TargetBox),

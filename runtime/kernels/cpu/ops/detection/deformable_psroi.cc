@@ -16,6 +16,8 @@ struct Deformable {
   int64_t group[2], part[2], samples, classes;
   double scale, deviation;
 
+  // Output channel c reads, in each cell, the input channel of the group that the cell falls into:
+  // channels are [output_dim, group rows, group columns].
   int64_t ChannelOf(int64_t c, int64_t cell) const {
     const int64_t row = std::min(cell / p.out_w * group[0] / p.out_h, group[0] - 1),
                   column = std::min(cell % p.out_w * group[1] / p.out_w, group[1] - 1);
@@ -30,6 +32,8 @@ struct Deformable {
   int64_t Parts() const { return part[0] * part[1]; }
 };
 
+// Attributes and extents of the call and its gradient. Classes are pairs of planes in Trans; output
+// channels are shared out among them evenly.
 bool Read(OpCall& call, Deformable& d) {
   using A = args::dt_deformable_psroi_pooling;
   static_assert(A::Input == args::dt_deformable_psroi_pooling_grad::Input &&
@@ -169,6 +173,9 @@ void CountSamples(OpCall& call, const Deformable& d, T* counts) {
   }
 }
 
+// The shift moves all samples of a cell by trans · deviation · side. The derivative of an
+// interpolated value by its place is the difference of the neighbours, weighted across: summed over
+// the samples, times side and deviation, divided by their number.
 template <typename T>
 void TransBack(OpCall& call, const Deformable& d, const T* dout, T* dtrans) {
   using A = args::dt_deformable_psroi_pooling_grad;

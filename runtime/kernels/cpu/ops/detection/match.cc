@@ -21,6 +21,8 @@ struct Matching {
   T* value;
 
   // The most similar pair of a free row and a free column, again and again.
+  // O(rows² · columns): every round looks at all free pairs. Ties go to the lowest column, then row
+  // order.
   void Bipartite() const {
     std::vector<int64_t> free(static_cast<size_t>(rows));
     std::iota(free.begin(), free.end(), int64_t{0});
@@ -44,6 +46,8 @@ struct Matching {
   }
 
   // The same by sorting all pairs, for many rows.
+  // O(p log p) for p pairs; the framework changes to it at 130 rows (kManyRows), and ties are
+  // decided otherwise there, so the border is kept.
   void BipartiteSorted() const {
     std::vector<int64_t> pairs(static_cast<size_t>(rows * columns));
     std::iota(pairs.begin(), pairs.end(), int64_t{0});
@@ -61,6 +65,7 @@ struct Matching {
   }
 
   // Columns without a row get the most similar one, from `least` on.
+  // match_type per_prediction: rows may be named more than once.
   void PerColumn(T least) const {
     for (int64_t c = 0; c < columns; ++c) {
       if (row_of[c] != -1) continue;
@@ -110,6 +115,8 @@ int32_t BipartiteMatch(OpCall& call) {
 
 // X, MatchIndices, NegIndices; mismatch_value -> Out, OutWeight: Out[n, p] = X[row of image n, p],
 // weight 1, where p has a row, else mismatch_value and 0; the weight of those in NegIndices is 1.
+// MatchIndices are numbers within an image, so the rows of X are found by its LoD. X may have a
+// plane per column ([rows, columns, width]) or one for all.
 int32_t TargetAssign(OpCall& call) {
   using A = args::dt_target_assign;
   const DtBuffer &x = call.Arg(A::X), &match = call.Arg(A::MatchIndices);
@@ -175,6 +182,10 @@ int32_t TargetAssign(OpCall& call) {
 
 // ClsLoss, LocLoss, MatchIndices, MatchDist; neg_pos_ratio, neg_dist_threshold, sample_size,
 // mining_type -> NegIndices, UpdatedMatchIndices
+// max_negative: of the columns without a row and below neg_dist_threshold those with the largest
+// loss, neg_pos_ratio for each positive one. hard_example: the sample_size columns of the largest
+// losses of any kind; positives that are not among them lose their row. Ties keep the order of the
+// columns; indices are given in rising order.
 int32_t MineHardExamples(OpCall& call) {
   using A = args::dt_mine_hard_examples;
   const DtBuffer &loss = call.Arg(A::ClsLoss), &match = call.Arg(A::MatchIndices),

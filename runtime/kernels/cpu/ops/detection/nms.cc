@@ -34,11 +34,14 @@ struct Rules {
         overlap(Single(call, A::nms_threshold)),
         eta(Single(call, A::nms_eta)),
         pixels(!call.Bool(A::normalized)) {}
+  // Attributes are float32 in the program: a threshold such as 0.3 must be the float, also where
+  // boxes are float64, or comparisons go another way than in the framework.
   static T Single(OpCall& call, int attr) {
     return static_cast<T>(static_cast<float>(call.Real(attr)));
   }
 };
 
+// A box that was kept: its class, its number among the boxes of the image, score and coordinates.
 template <typename T>
 struct Detection {
   int64_t label, index;
@@ -230,6 +233,8 @@ int32_t MulticlassNms(OpCall& call) {
 }
 
 // BBoxes, Scores; the rules -> Out
+// Melts neighbours in the order of the boxes first (they come by row of the image, so that boxes of
+// one word follow one another), then suppresses as multiclass_nms does.
 int32_t LocalityAwareNms(OpCall& call) {
   using A = args::dt_locality_aware_nms;
   const DtBuffer &boxes = call.Arg(A::BBoxes), &scores = call.Arg(A::Scores);
@@ -267,6 +272,8 @@ int32_t LocalityAwareNms(OpCall& call) {
 }
 
 // Boxes, the best first; iou_threshold -> KeepBoxesIdxs
+// The boxes are sorted already, so the order of suppression is that of the rows. The overlap here
+// is without the pixel that BoxOverlap may add.
 int32_t Nms(OpCall& call) {
   using A = args::dt_nms;
   const DtBuffer& boxes = call.Arg(A::Boxes);

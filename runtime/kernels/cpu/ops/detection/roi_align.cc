@@ -18,6 +18,9 @@ int64_t Clamped(double value, int64_t low, int64_t high) {
 // --- roi_align: the mean of samples on a regular grid within the cell, each read between its four
 // neighbours. Slots X, ROIs, RoisLod, RoisNum; attributes spatial_scale, pooled_height,
 // pooled_width, sampling_ratio, aligned.
+// Bilinear interpolation at (y, x) as four taps, weighted by `share`. A place up to one element
+// outside reads the border, one further away reads nothing; on the last row or column both
+// neighbours are the same element.
 template <typename T>
 void SampleTaps(const Pooled& p, T y, T x, T share, std::vector<Tap<T>>& to) {
   if (!(y >= -1 && y <= static_cast<T>(p.height) && x >= -1 && x <= static_cast<T>(p.width)))
@@ -39,6 +42,9 @@ void SampleTaps(const Pooled& p, T y, T x, T share, std::vector<Tap<T>>& to) {
 
 constexpr int64_t kMostSamples = 1 << 12;  // along an axis of a cell
 
+// The taps of one cell as a function of (roi, cell): sampling_ratio² samples, or one per element of
+// the cell where it is not positive, in the middle of equal pieces. `aligned` shifts by half an
+// element (Detectron2's correction) and lets regions be smaller than one element unless `clips`.
 template <typename T>
 auto AlignTaps(OpCall& call, const Pooled& p, const T* rois, bool nothing_is_nan, bool clips) {
   using A = args::dt_roi_align;
@@ -75,22 +81,16 @@ auto AlignTaps(OpCall& call, const Pooled& p, const T* rois, bool nothing_is_nan
   };
 }
 
+// Extents and regions of the call and its gradient, which have the same slots.
 bool ReadAlign(OpCall& call, Pooled& p) {
-  using A = args::dt_roi_align;
-  static_assert(A::ROIs == args::dt_roi_align_grad::ROIs &&
-                A::RoisNum == args::dt_roi_align_grad::RoisNum &&
-                A::X == args::dt_roi_align_grad::X &&
-                A::pooled_height == args::dt_roi_align_grad::pooled_height &&
-                A::pooled_width == args::dt_roi_align_grad::pooled_width);
-  if (!ReadPooled(call, call.Arg(A::X), call.Arg(A::ROIs), 4, 2, A::RoisNum, p) ||
-      !ReadCells(call, call.Int(A::pooled_height), call.Int(A::pooled_width), p))
-    return false;
-  p.out_channels = p.channels;
-  return true;
+  return ReadRegions<args::dt_roi_align, args::dt_roi_align_grad>(call, p);
 }
 
 // --- psroi_pool: the mean over a cell, of a channel of its own per cell. Slots X, ROIs, RoisNum;
 // attributes output_channels, spatial_scale, pooled_height, pooled_width.
+// Every element that the cell touches, with equal shares. Corners are rounded to whole pixels
+// before they are scaled, and a region has at least 0.1 elements, as in psroi_pool_op.h of the
+// framework.
 template <typename T>
 auto PositionTaps(OpCall& call, const Pooled& p, const T* rois) {
   using A = args::dt_psroi_pool;
@@ -141,6 +141,8 @@ bool ReadPosition(OpCall& call, Pooled& p) {
 // --- prroi_pool: the mean, by integration, of X read between its elements (0 outside). Along an
 // axis an element weighs the integral of a hat of width 2 around it. Slots X, ROIs, BatchRoINums;
 // attributes spatial_scale, pooled_height, pooled_width.
+// The hat is the weight of an element in linear interpolation; its integral from -1 to t is (1 +
+// t)² / 2 below 0 and 1 - (1 - t)² / 2 above.
 template <typename T>
 T HatIntegral(T from, T to) {   // of max(0, 1 − |t|)
   const auto below = [](T t) {  // from −1 to t
@@ -151,11 +153,14 @@ T HatIntegral(T from, T to) {   // of max(0, 1 − |t|)
   return below(to) - below(from);
 }
 
+// An interval along one axis, in elements of X.
 template <typename T>
 struct Side {
   T from, to;  // of a cell
 };
 
+// Along axis a (0: y, 1: x) of cell `at` of `cells`. A region is (x1, y1, x2, y2), hence 1 - a and
+// 3 - a.
 template <typename T>
 Side<T> CellSide(const T* roi, int a, T scale, int64_t cells, int64_t at) {
   const T begin = roi[1 - a] * scale, end = roi[3 - a] * scale,
@@ -172,6 +177,8 @@ void ForHats(const Side<T>& side, int64_t extent, Visit&& visit) {
     visit(i, HatIntegral(side.from - static_cast<T>(i), side.to - static_cast<T>(i)));
 }
 
+// The double integral of the interpolated X over a cell is separable: each element weighs the
+// product of its two hat integrals, divided by the area. Empty cells have no taps and read 0.
 template <typename T>
 auto PreciseTaps(OpCall& call, const Pooled& p, const T* rois) {
   using A = args::dt_prroi_pool;
@@ -263,6 +270,7 @@ int32_t Forward(OpCall& call, const Pooled& p, int slot, Taps&& taps, Channel&& 
   });
 }
 
+// The gradient by X of all three ops: every tap gets its weight times the gradient of the cell.
 template <typename Taps, typename Channel>
 int32_t Backward(OpCall& call, const Pooled& p, const DtBuffer& gradient, DtBuffer& dx, Taps&& taps,
                  Channel&& channel) {

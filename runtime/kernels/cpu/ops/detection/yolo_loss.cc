@@ -12,6 +12,7 @@
 namespace dtranspile::kernels {
 namespace {
 
+// Intersection over union of boxes given by centre and sides.
 template <typename T>
 T CentredOverlap(const CentredBox<T>& a, const CentredBox<T>& b) {
   const auto common = [](T c1, T s1, T c2, T s2) {
@@ -22,6 +23,8 @@ T CentredOverlap(const CentredBox<T>& a, const CentredBox<T>& b) {
   return inner / (a.w * a.h + b.w * b.h - inner);
 }
 
+// Sigmoid cross entropy on the logit x: -label log s(x) - (1 - label) log(1 - s(x)), in the form
+// that neither overflows nor loses digits.
 template <typename T>
 T CrossEntropy(T x, T label) {
   return std::max(x, T{0}) - x * label + std::log1p(std::exp(-std::fabs(x)));
@@ -36,6 +39,8 @@ struct Loss {
   double positive, negative;
 };
 
+// Checks shapes of the truths against X. With use_label_smooth the targets of classes are 1 - δ and
+// δ, δ = min(1 / classes, 1 / 40), as in yolov3_loss_op.h.
 bool ReadLoss(OpCall& call, Loss& l) {
   using A = args::dt_yolo_loss;
   static_assert(A::GTBox == args::dt_yolo_loss_grad::GTBox &&
@@ -77,6 +82,7 @@ bool ReadLoss(OpCall& call, Loss& l) {
   return true;
 }
 
+// Images have fewer true boxes than rows; the rest are padded with boxes without extent.
 template <typename T>
 bool Valid(const CentredBox<T>& truth) {
   constexpr double kLeast = 1e-6;
@@ -150,6 +156,9 @@ struct Targets {
   T value[4], scale;
 };
 
+// The inverse of how a box is read from X (yolo_box): places within the cell, logarithms of the
+// sides over the anchor's. Small boxes cost more: the scale is 2 - w h, times the score of the
+// truth.
 template <typename T>
 Targets<T> TargetsOf(const Loss& l, const Match<T>& m) {
   const T grid = static_cast<T>(l.cells.height), input = static_cast<T>(l.cells.input_h);
@@ -185,6 +194,10 @@ void MarkIgnored(const Loss& l, const T* x, const T* truths, int64_t n, double t
 constexpr double kObject = 1e-5, kIgnored = -0.5;  // an objectness above the one is an object's,
                                                    // one below the other does not count
 
+// The loss of image n. `objectness` receives per box the score of the truth that it learns, 0 for
+// background, -1 for what does not count, and is an output that the gradient reads; `matches` the
+// box of each truth. Objectness is summed last, since a later truth may claim a box that an earlier
+// one marked.
 template <typename T>
 bool SampleLoss(OpCall& call, const Loss& l, int64_t n, T* loss, T* objectness, int32_t* matches) {
   using A = args::dt_yolo_loss;
@@ -219,6 +232,8 @@ bool SampleLoss(OpCall& call, const Loss& l, int64_t n, T* loss, T* objectness, 
   return true;
 }
 
+// d cross entropy / d x = s(x) - label; d |t - x| / d x is the sign. Entries are set, not added, as
+// in the framework: of two truths that one box learns the last one counts.
 template <typename T>
 bool SampleGrad(OpCall& call, const Loss& l, int64_t n, const T* objectness, T dloss, T* dx) {
   using A = args::dt_yolo_loss_grad;

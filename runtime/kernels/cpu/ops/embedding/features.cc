@@ -24,6 +24,7 @@ std::vector<int64_t> SequenceOffsets(const DtBuffer& x) {
   return rows;
 }
 
+// A LoD comes from feeds too: what indexes rows is checked first.
 bool OffsetsFit(OpCall& call, const DtBuffer& x, const std::vector<int64_t>& offsets) {
   const int64_t rows = x.rank == 0 ? 0 : x.dims[0];
   const bool fits = !offsets.empty() && offsets.front() == 0 && offsets.back() == rows &&

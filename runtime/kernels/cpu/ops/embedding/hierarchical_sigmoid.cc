@@ -13,6 +13,7 @@
 namespace dtranspile::kernels {
 namespace {
 
+// At an inner node of the tree (a row of W) the path goes right or left.
 struct Decision {
   int64_t node;
   bool right;
@@ -23,6 +24,9 @@ struct Tree {
   std::vector<std::vector<Decision>> paths;  // per sample
 };
 
+// A complete binary tree: with c = label + classes, bit b of c is the decision at node (c >> (b +
+// 1)) - 1, for all bits below the highest. Nodes are [0, classes - 1), and the depth is that of the
+// longest path.
 bool DefaultPaths(OpCall& call, int64_t classes, const std::vector<int64_t>& labels, Tree& tree) {
   using A = args::dt_hierarchical_sigmoid;
   static_assert(A::Label == args::dt_hierarchical_sigmoid_grad::Label);
@@ -49,6 +53,7 @@ bool DefaultPaths(OpCall& call, int64_t classes, const std::vector<int64_t>& lab
   return true;
 }
 
+// Paths may be of different lengths; rows of the table are as long as the longest one.
 bool CustomPaths(OpCall& call, Tree& tree) {
   using A = args::dt_hierarchical_sigmoid;
   static_assert(A::PathCode == args::dt_hierarchical_sigmoid_grad::PathCode &&
@@ -72,6 +77,7 @@ bool CustomPaths(OpCall& call, Tree& tree) {
 }
 
 // Attribute 0 is num_classes.
+// Makes the paths and checks every node against the rows of W, so that the loops need not.
 bool TreeOf(OpCall& call, Tree& tree) {
   using A = args::dt_hierarchical_sigmoid;
   static_assert(A::Bias == args::dt_hierarchical_sigmoid_grad::Bias &&
@@ -167,6 +173,8 @@ bool ResizeTable(OpCall& call, DtBuffer& out, const DtBuffer& w, const Tree& tre
   return true;
 }
 
+// The row of the gradient that belongs to a node: itself in a dense tensor, found by binary search
+// among the rising rows of a sparse one.
 int64_t PlaceOf(const DtBuffer& out, int64_t node) {
   const exec::Value* value = OpCall::ValueOf(out);
   if (value == nullptr || value->kind != exec::Value::Kind::kRows) return node;
@@ -176,6 +184,9 @@ int64_t PlaceOf(const DtBuffer& out, int64_t node) {
 }  // namespace
 
 // ..., PreOut, Out@GRAD; num_classes -> X@GRAD, W@GRAD, Bias@GRAD
+// A node with the score s costs log(1 + exp(s)) - right · s; by s that is sigmoid(s) - right, and
+// sigmoid(s) = 1 - exp(-PreOut). Places after the end of a path depend on nothing and have no
+// gradient.
 int32_t HierarchicalSigmoidGrad(OpCall& call) {
   using A = args::dt_hierarchical_sigmoid_grad;
   Tree tree;

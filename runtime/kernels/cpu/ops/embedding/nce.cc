@@ -14,6 +14,7 @@
 namespace dtranspile::kernels {
 namespace {
 
+// Rows of Input, their width, classes, labels per row (`trues`) and drawn classes per row.
 struct NceShape {
   int64_t samples = 0, width = 0, classes = 0, trues = 0, negatives = 0;
 };
@@ -58,6 +59,8 @@ bool NceOf(OpCall& call, NceShape& s) {
   return true;
 }
 
+// Noise: uniform, log-uniform, or a distribution of the program's own, given as tables of the alias
+// method (Walker 1977). The aliases are checked, since they index classes.
 bool SamplerOf(OpCall& call, const NceShape& s, std::unique_ptr<Sampler>& sampler) {
   using A = args::dt_nce;
   static_assert(A::CustomDistAlias == args::dt_nce_grad::CustomDistAlias &&
@@ -91,6 +94,8 @@ bool SamplerOf(OpCall& call, const NceShape& s, std::unique_ptr<Sampler>& sample
 }  // namespace
 
 // ... -> Cost, SampleLogits, SampleLabels. SampleLogits holds the sigmoids of the scores.
+// Classes of row i are its labels, then its noise; SampleLabels and SampleLogits keep both for the
+// gradient, which must not draw again.
 int32_t Nce(OpCall& call) {
   using A = args::dt_nce;
   NceShape s;
@@ -140,6 +145,9 @@ int32_t Nce(OpCall& call) {
 }
 
 // ..., SampleLogits, SampleLabels, Cost@GRAD -> Input@GRAD, Weight@GRAD, Bias@GRAD
+// By the score, of which o is the sigmoid: a label gives b / (o + b) · (o - 1), noise o (1 - o) /
+// (o + b). With a sparse gradient only the classes that occur have rows, in rising order; they are
+// found by binary search.
 int32_t NceGrad(OpCall& call) {
   using A = args::dt_nce_grad;
   NceShape s;

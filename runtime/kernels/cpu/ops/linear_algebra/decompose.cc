@@ -40,6 +40,9 @@ struct Factors {
   bool regular = true;         // no pivot is zero
 };
 
+// Gaussian elimination with partial pivoting, in place: L below the diagonal (ones on it are not
+// stored), U on and above it. A column without a pivot is skipped and noted, since determinants of
+// singular matrices are asked for too. O(n³).
 template <typename T>
 Factors<T> Factorise(Matrix<T> matrix, int64_t n) {
   Factors<T> f{std::move(matrix), std::vector<int64_t>(static_cast<size_t>(n))};
@@ -67,6 +70,8 @@ Factors<T> Factorise(Matrix<T> matrix, int64_t n) {
 }
 
 // The inverse, to `out`. False, and nothing written, where the matrix is singular.
+// Forward substitution with the permuted unit matrix as right-hand side, then back substitution,
+// whole rows at a time so that the inner loop is contiguous.
 template <typename T>
 bool Invert(Matrix<T> matrix, int64_t n, T* out) {
   const Factors<T> f = Factorise(std::move(matrix), n);
@@ -101,6 +106,7 @@ Matrix<T> Times(const T* a, bool trans_a, const T* b, bool trans_b, int64_t n) {
 }
 
 // body(matrix number) on all threads; the first number where it says false, else -1.
+// The first matrix that fails, not the first that a thread met: messages do not depend on timing.
 template <typename Body>
 int64_t ForEachMatrix(OpCall& call, const Square& s, Body&& body) {
   std::atomic<int64_t> bad{s.batch};
@@ -123,6 +129,8 @@ Matrix<T> Copy(const DtBuffer& x, const Square& s, int64_t m) {
 }  // namespace
 
 // X; upper -> Out
+// Row by row: L[i, j] = (A[i, j] - sum over k < j of L[i, k] L[j, k]) / L[j, j]. `upper` reads and
+// writes the transposed places, of which only one triangle is looked at.
 int32_t Cholesky(OpCall& call) {
   using A = args::dt_cholesky;
   const DtBuffer& x = call.Arg(A::X);
@@ -251,11 +259,14 @@ std::pair<T, T> SignAndLog(const DtBuffer& x, const Square& s, int64_t m) {
   return {sign, log};
 }
 
+// Extents without those of the matrices.
 std::vector<int64_t> BatchDims(const DtBuffer& x) { return {x.dims, x.dims + x.rank - 2}; }
 
 }  // namespace
 
 // Input -> Out
+// The product of the pivots and of the sign of the row exchanges. Without batch dims the result is
+// [1] or [] as the program declares it, which versions of the framework do differently.
 int32_t Determinant(OpCall& call) {
   using A = args::dt_determinant;
   const DtBuffer& x = call.Arg(A::Input);

@@ -111,6 +111,7 @@ int32_t MultiplyBatched(OpCall& call, const Matrices& a, const Matrices& b, cons
   return 0;
 }
 
+// A product as the op asks for it: both sides, extents of the result, and the common batch.
 struct Factors {
   Matrices a, b, out;  // `out` without buffer
   std::vector<int64_t> batch;
@@ -142,6 +143,7 @@ bool FactorsOf(OpCall& call, Factors& f) {
 }  // namespace
 
 // X, Y; ... -> Out
+// Dims that a tensor of rank 1 lacks are left out of the result again, as numpy does.
 int32_t Matmul(OpCall& call) {
   using A = args::dt_matmul;
   Factors f;
@@ -159,6 +161,8 @@ int32_t Matmul(OpCall& call) {
 }
 
 // X, Y, Out@GRAD; ... -> X@GRAD, Y@GRAD
+// For C = A B: dA = dC Bᵀ, dB = Aᵀ dC; with op(A) = Aᵀ: dA = B dCᵀ, and likewise for B. Where an
+// operand was repeated over the batch MultiplyBatched adds up the matrices of its gradient.
 int32_t MatmulGrad(OpCall& call) {
   using A = args::dt_matmul_grad;
   Factors f;
@@ -247,6 +251,7 @@ int32_t MulGrad(OpCall& call) {
 namespace {
 
 // X [n, p], Y [n, q], Weight [o, p, q].
+// Rows, extents of both operands, outputs.
 struct Bilinear {
   int64_t n, p, q, o;
 };
@@ -307,6 +312,8 @@ int32_t BilinearProduct(OpCall& call) {
 }
 
 // X, Y, Weight, Out@GRAD -> X@GRAD, Y@GRAD, Weight@GRAD, Bias@GRAD
+// With dO[n, o] the gradient: dX += (dO[:, o] Y) Weight[o]ᵀ, dY += (dO[:, o] X) Weight[o],
+// dWeight[o] = Xᵀ (dO[:, o] Y), dBias[o] = sum of dO[:, o]. Sums over o are in its order (beta).
 int32_t BilinearProductGrad(OpCall& call) {
   using A = args::dt_bilinear_product_grad;
   Bilinear s;

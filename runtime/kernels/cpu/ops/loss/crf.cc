@@ -66,6 +66,7 @@ bool TagsOf(OpCall& call, const DtBuffer& label, const Spans& s, std::vector<int
   return true;
 }
 
+// [K + 2, K] for K tags, as said above.
 bool CheckTransition(OpCall& call, const DtBuffer& transition, int64_t tags) {
   if (transition.rank == 2 && transition.dims[0] == tags + 2 && transition.dims[1] == tags)
     return true;
@@ -84,6 +85,10 @@ T Normalize(T* x, int64_t n) {
   return sum;
 }
 
+// Arrays of all sequences: exp(emission - row_max) and exp(transition), so that the recursion
+// multiplies instead of adding logarithms, and the row maxima, which are added back to the
+// logarithm. alpha[k, i]: the probability of all paths to tag i at row k, each row scaled to a sum
+// of 1.
 template <typename T>
 struct Tables {
   const T *emission, *transition;
@@ -92,6 +97,10 @@ struct Tables {
 
 // Minus the log-likelihood of one sequence, whose rows begin with `first`; false where
 // probabilities vanish.
+// The forward algorithm (Lafferty et al. 2001): alpha_k[i] = exp(x_k[i]) sum_j alpha_{k-1}[j]
+// exp(w[j, i]), and log Z is the sum of the logarithms that the scaling of every row takes out, so
+// that long sequences do not underflow. The loss is log Z minus the score of the labelled path.
+// O(length · tags²).
 template <typename T>
 bool LossOf(const Tables<T>& t, int64_t tags, int64_t first, int64_t length, const int64_t* label,
             T& loss) {
@@ -121,6 +130,8 @@ bool LossOf(const Tables<T>& t, int64_t tags, int64_t first, int64_t length, con
   return true;
 }
 
+// Values between that the gradient reads are outputs of the op; where nobody reads them, they are
+// needed all the same while it runs.
 template <typename T>
 T* OutputOrScratch(OpCall& call, int slot, const DtBuffer& like) {
   if (!call.Has(slot))
@@ -139,6 +150,8 @@ struct BackwardOne {
   int64_t tags, length;
   T gradient;
 
+  // beta[k, i]: the probability of all continuations from tag i at row k, each row scaled to a sum
+  // of 1, by the recursion of LossOf backwards. False where no path is possible.
   bool Betas() const {
     const T* between = transition_exps + 2 * tags;
     std::copy_n(transition_exps + tags, tags, beta + (length - 1) * tags);
@@ -155,6 +168,8 @@ struct BackwardOne {
     return true;
   }
 
+  // d loss / d x_k[i] = P(tag i at row k) - [i is the label]; the probability is alpha · beta,
+  // scaled to a sum of 1 over the tags.
   void Emission() const {
     for (int64_t k = 0; k < length; ++k) {
       T* out = demission + k * tags;
@@ -165,6 +180,9 @@ struct BackwardOne {
     }
   }
 
+  // d loss / d w[i, j] = sum over k of P(i at k - 1, j at k) - [both are the labels]; the pair's
+  // probability is alpha_{k-1}[i] exp(w[i, j]) exp(x_k[j]) beta_k[j], scaled to a sum of 1 over all
+  // pairs. The weights of start and end have the gradient of the first and the last row.
   void Transition() const {
     for (int64_t i = 0; i < tags; ++i) {
       dtransition[i] += demission[i];
@@ -189,6 +207,9 @@ struct BackwardOne {
 };
 
 // The best path of one sequence; `score` and `from` are scratch of [length, tags].
+// score[k, i]: the best score of a path that ends with tag i at row k, from[k, i] the tag before it
+// there; the path is read backwards from the best end. The first of equal tags wins. O(length ·
+// tags²).
 template <typename T>
 void Viterbi(const T* x, const T* w, int64_t tags, int64_t length, T* score, int32_t* from,
              int64_t* path) {

@@ -12,6 +12,8 @@ namespace {
 
 constexpr int kLargestBeam = 1 << 16;
 
+// A continuation of a prefix by one token; `score` is the logarithm of the probability of the whole
+// path. Of equal scores the later prefix is the better one, as in the framework's Item.
 struct Candidate {
   int64_t prefix, id;
   double score;
@@ -31,6 +33,8 @@ void Insert(std::vector<Candidate>& best, const Candidate& candidate, size_t mos
   best.insert(best.begin() + static_cast<std::ptrdiff_t>(at), candidate);
 }
 
+// What a step reads: prefixes by source (rows, whatever the number of levels), their last tokens,
+// and `width` scores for each; without `ids` the column is the token.
 struct Search {
   int64_t beam_size, end_id, width;
   bool accumulated;
@@ -105,6 +109,9 @@ void Select(const Search& s, int64_t source, const T* pre_scores, const T* score
   }
 }
 
+// All chosen candidates, ordered by prefix: level 0 of the LoD gives each source its prefixes,
+// level 1 each prefix its continuations, possibly none. parent_idx says which row of the state goes
+// on with each.
 template <typename T>
 int32_t RunSearch(OpCall& call, const Search& s) {
   using A = args::dt_beam_search;
@@ -136,6 +143,7 @@ int32_t RunSearch(OpCall& call, const Search& s) {
 }
 
 // The steps of a decoding: element t of both lists, checked.
+// What was chosen at step t, with the LoD that beam_search gave it.
 struct History {
   std::vector<exec::Value>* ids;
   std::vector<exec::Value>* scores;
@@ -146,11 +154,13 @@ struct History {
   const std::vector<uint64_t>& candidates(size_t step) const { return (*ids)[step].lod[1]; }
 };
 
+// Whether a level of LoD is one: offsets from 0 to `end` that do not fall.
 bool Rises(const std::vector<uint64_t>& level, uint64_t end) {
   return !level.empty() && level.front() == 0 && level.back() == end &&
          std::is_sorted(level.begin(), level.end());
 }
 
+// The lists are data of the program: everything that Backtrace indexes with is checked here.
 bool HistoryOf(OpCall& call, History& h) {
   using A = args::dt_beam_search_decode;
   exec::Value *ids = OpCall::ValueOf(call.Arg(A::Ids)),
@@ -245,6 +255,8 @@ std::vector<const Sentence<T>*> ByScore(const std::vector<Sentence<T>>& sentence
   return order;
 }
 
+// Sentences of all sources as one ragged result: level 0 gives each source its beam, level 1 each
+// sentence its tokens.
 template <typename T>
 int32_t Decode(OpCall& call, const History& h) {
   using A = args::dt_beam_search_decode;
@@ -291,6 +303,7 @@ int32_t BeamSearch(OpCall& call) {
                     [&](auto tag) { return RunSearch<typename decltype(tag)::type>(call, s); });
 }
 
+// The element type of a list is known at run time only, so it is the first step's that decides.
 int32_t BeamSearchDecode(OpCall& call) {
   using A = args::dt_beam_search_decode;
   History h;

@@ -20,6 +20,9 @@ struct Gru {
 };
 
 // Attributes 0..3: activation, gate_activation, is_reverse, origin_mode.
+// Reads what the call and its gradient share. `ragged` has the LoD; steps are the rows of all
+// sequences with the same distance from their begin, or end with is_reverse: one product of
+// matrices per step instead of one per row.
 bool GruOf(OpCall& call, const DtBuffer& ragged, const DtBuffer& weight, const DtBuffer* h0,
            Gru& g) {
   using A = args::dt_gru;
@@ -86,6 +89,9 @@ int32_t Step(OpCall& call, const Gru& g, int64_t size, const T* before, T* gates
   return 0;
 }
 
+// Values by step (BatchGate, BatchHidden …) are outputs of the op, which its gradient reads.
+// Sequences are sorted by length, longest first, so that the rows of step n are the first ones of
+// step n - 1 and `before` is a prefix of the step before.
 template <typename T>
 int32_t Run(OpCall& call, const Gru& g) {
   using A = args::dt_gru;
@@ -126,6 +132,9 @@ struct Step {
   int64_t size;
 };
 
+// The derivatives of Step: from h to u, c and h'; through W_c to r h', then to r and h'; through
+// W_u and W_r to h'. The parts that h' gets are added to dbefore, which already has the gradient
+// that comes from outside.
 template <typename T>
 int32_t RunStep(OpCall& call, const Gru& g, const Step<T>& s) {
   using A = args::dt_gru_grad;
@@ -158,6 +167,8 @@ int32_t RunStep(OpCall& call, const Gru& g, const Step<T>& s) {
                   weight, s.dbefore);
 }
 
+// dW is a product over all rows of all steps at once: h'ᵀ d(u, r) and (r h')ᵀ dc. h' of a row is
+// the hidden value of the step before, shifted into place first.
 template <typename T>
 int32_t WeightGradient(OpCall& call, const Gru& g, const T* first, const T* dgates) {
   using A = args::dt_gru_grad;
@@ -179,6 +190,9 @@ int32_t WeightGradient(OpCall& call, const Gru& g, const T* first, const T* dgat
                   Data<T>(out) + 2 * d * d);
 }
 
+// Steps from the last to the first; then weights, bias (column sums), first states and input, as
+// far as somebody wants them. Without a slot for the gradient of H0 the first step has nobody to
+// give to.
 template <typename T>
 int32_t Run(OpCall& call, const Gru& g) {
   using A = args::dt_gru_grad;

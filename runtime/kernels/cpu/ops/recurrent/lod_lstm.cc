@@ -7,12 +7,16 @@
 namespace dtranspile::kernels {
 namespace {
 
+// To [-limit, limit]; a limit that is not positive stands for none.
 template <typename T>
 T Clip(T x, double limit) {
   return limit > 0 ? std::clamp(x, static_cast<T>(-limit), static_cast<T>(limit)) : x;
 }
 
 // One row of a step: gates before activation in, activated ones out.
+// i = g(i + w_ic c'), f = g(f + w_fc c'), c = act(candidate) i + c' f, o = g(o + w_oc c), h = o
+// act(c): the cell with peepholes of Gers and Schmidhuber 2000, which the output gate looks through
+// at the new cell. `before` is null where c' is 0.
 template <typename T>
 void CellForward(const Lstm& l, const T* peepholes, const T* before, T* gates, T* cell,
                  T* activated, T* hidden) {
@@ -39,6 +43,9 @@ struct Forward {
   const T *first_state = nullptr, *first_cell = nullptr;
 };
 
+// Per step: gates += state · W for all sequences that go on, then the cells row by row, then the
+// projection of lstmp (Sak et al. 2014), if any, which is what recurs. Steps depend on one another;
+// rows of a step are shared among the threads.
 template <typename T>
 int32_t RunSteps(OpCall& call, const Lstm& l, Forward<T>& f) {
   using A = args::dt_lstm;
@@ -82,6 +89,9 @@ const T* FirstOf(OpCall& call, const Lstm& l, int slot, int64_t width) {
   return first;
 }
 
+// Input is already multiplied with the input weights by the op before; the bias is added to all
+// rows at once. Values by step are outputs that the gradient reads, and scratch where nobody asks
+// for them.
 template <typename T>
 int32_t Run(OpCall& call, const Lstm& l) {
   using A = args::dt_lstm;
@@ -114,6 +124,9 @@ int32_t Run(OpCall& call, const Lstm& l) {
 
 }  // namespace
 
+// Reads what the call and its gradient share. Bias has 4 D elements, with peepholes 3 D more
+// (input, forget, output). `defects` imitates a vectorised kernel of the framework, which exists
+// for float32 and sizes that are multiples of 8.
 bool LstmOf(OpCall& call, const DtBuffer& ragged, Lstm& l) {
   using A = args::dt_lstm;
   static_assert(A::Bias == args::dt_lstm_grad::Bias && A::C0 == args::dt_lstm_grad::C0 &&

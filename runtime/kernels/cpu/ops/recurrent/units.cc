@@ -34,10 +34,12 @@ T Slope(int64_t kind, T y) {
   }
 }
 
+// Rows of the batch and extent of the hidden state.
 struct GruShape {
   int64_t n = 0, d = 0;
 };
 
+// Checks what both calls share; activations are numbers in this op, names in the others.
 bool GruOf(OpCall& call, GruShape& s) {
   using A = args::dt_gru_unit;
   static_assert(A::Bias == args::dt_gru_unit_grad::Bias &&
@@ -71,6 +73,9 @@ std::vector<T> Columns(const T* x, int64_t n, int64_t stride, int64_t from, int6
 }  // namespace
 
 // ... -> Gate, ResetHiddenPrev, Hidden
+// u = g(x_u + h W_u + b_u), r likewise, c = a(x_c + (r h) W_c + b_c), then h' = h + u (c - h), or c
+// + u (h - c) with origin_mode. Two products: one for both gates, one for the candidate, which
+// needs r.
 int32_t GruUnit(OpCall& call) {
   using A = args::dt_gru_unit;
   GruShape s;
@@ -119,6 +124,10 @@ int32_t GruUnit(OpCall& call) {
 }
 
 // ..., Gate, ResetHiddenPrev, Hidden@GRAD -> Input@GRAD, HiddenPrev@GRAD, Weight@GRAD, Bias@GRAD
+// The equations of GruUnit backwards: from the new state to u and c, through the candidate's
+// product to r h, from there to r, then through the gates' product; contributions to the previous
+// state are added in that order. Every derivative of an activation is taken at its value (Slope),
+// so inputs are not read again.
 int32_t GruUnitGrad(OpCall& call) {
   using A = args::dt_gru_unit_grad;
   GruShape s;
@@ -195,6 +204,7 @@ struct LstmGates {
   T i, f, o, g;
 };
 
+// Gates are not an output of the op: the gradient computes them again from X.
 template <typename T>
 LstmGates<T> GatesAt(const T* row, int64_t d, int64_t j, T forget_bias) {
   return {Activate<T>(kSigmoid, row[j]), Activate<T>(kSigmoid, row[d + j] + forget_bias),
@@ -211,6 +221,7 @@ bool LstmFits(OpCall& call, const DtBuffer& x, const DtBuffer& c) {
 }  // namespace
 
 // X, C_prev; forget_bias -> C, H
+// C = f C_prev + i g, H = o tanh(C).
 int32_t LstmUnit(OpCall& call) {
   using A = args::dt_lstm_unit;
   const DtBuffer &x = call.Arg(A::X), &previous = call.Arg(A::C_prev);
@@ -233,6 +244,7 @@ int32_t LstmUnit(OpCall& call) {
 }
 
 // X, C_prev, C, C@GRAD, H@GRAD; forget_bias -> X@GRAD, C_prev@GRAD
+// H reads C, so the gradient of C is that given plus dH o (1 - tanh²(C)).
 int32_t LstmUnitGrad(OpCall& call) {
   using A = args::dt_lstm_unit_grad;
   const DtBuffer &x = call.Arg(A::X), &previous = call.Arg(A::C_prev), &cell = call.Arg(A::C);

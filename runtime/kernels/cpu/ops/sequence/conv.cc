@@ -11,6 +11,8 @@
 namespace dtranspile::kernels {
 namespace {
 
+// The window around row t is [t + start, t + start + length) of its own sequence. Rows outside are
+// 0, or with `trainable` rows of PaddingData, one per distance from the sequence.
 struct Context {
   int64_t length = 0, start = 0, rows = 0, width = 0;
   bool trainable = false;
@@ -24,6 +26,7 @@ struct Context {
 
 // Attributes 0..3: contextLength, contextStart, contextStride, paddingTrainable. Slots 0, 1, 2: X,
 // PaddingData, Filter.
+// Bounds keep the window matrix's extents within 64 bits.
 bool ContextOf(OpCall& call, Context& context, Offsets& offsets) {
   using A = args::dt_sequence_conv;
   static_assert(A::Filter == args::dt_sequence_conv_grad::Filter &&
@@ -76,6 +79,7 @@ void ForEachPlace(const Context& c, const Offsets& offsets, int64_t i, Visit&& v
     }
 }
 
+// Scratch for [rows, length · width]; null where that is too large.
 template <typename T>
 T* Windows(OpCall& call, const Context& c) {
   int64_t bytes = 0;
@@ -84,6 +88,7 @@ T* Windows(OpCall& call, const Context& c) {
   return static_cast<T*>(dt_scratch(call.context(), std::max<int64_t>(bytes, 1)));
 }
 
+// im2col along sequences. Every place is written, by row, by padding or by 0.
 template <typename T>
 void FillWindows(OpCall& call, const Context& c, const Offsets& offsets, T* windows) {
   using A = args::dt_sequence_conv;
@@ -129,6 +134,9 @@ int32_t SequenceConv(OpCall& call) {
   });
 }
 
+// dFilter = windowsᵀ · dOut. dOut · Filterᵀ is the gradient of the window matrix, which is added up
+// into the rows that the windows were filled from; those of a window overlap, so this goes by
+// sequence on one thread. One scratch matrix serves both.
 int32_t SequenceConvGrad(OpCall& call) {
   using A = args::dt_sequence_conv_grad;
   const DtBuffer &x = call.Arg(A::X), &filter = call.Arg(A::Filter),

@@ -52,6 +52,8 @@ struct Slices {
   std::vector<int64_t> first;  // row of X
 };
 
+// Sequence i gives the rows [Offset[i], Offset[i] + Length[i]) of its own; both are checked against
+// it.
 bool SlicesOf(OpCall& call, Slices& s) {
   using A = args::dt_sequence_slice;
   static_assert(A::Length == args::dt_sequence_slice_grad::Length &&
@@ -116,6 +118,8 @@ bool TargetOf(OpCall& call, const DtBuffer& x, Offsets& level) {
 
 }  // namespace
 
+// The rows of each sequence in the opposite order. It is its own gradient, which is why there is no
+// second call.
 int32_t SequenceReverse(OpCall& call) {
   using A = args::dt_sequence_reverse;
   const DtBuffer& x = call.Arg(A::X);
@@ -132,6 +136,8 @@ int32_t SequenceReverse(OpCall& call) {
   return 0;
 }
 
+// Sequence i of the result is sequence i of the first argument, then of the second, and so on:
+// offsets of the whole are the sums of the parts' offsets.
 int32_t SequenceConcat(OpCall& call) {
   using A = args::dt_sequence_concat;
   DtBuffer& out = call.Arg(A::Out);
@@ -149,6 +155,7 @@ int32_t SequenceConcat(OpCall& call) {
   return 0;
 }
 
+// The same walk the other way: every argument gets its rows back.
 int32_t SequenceConcatGrad(OpCall& call) {
   using A = args::dt_sequence_concat_grad;
   const DtBuffer& gradient = call.Arg(A::Out_GRAD);
@@ -187,6 +194,7 @@ int32_t SequenceSlice(OpCall& call) {
   return 0;
 }
 
+// Rows that no slice took have the gradient 0.
 int32_t SequenceSliceGrad(OpCall& call) {
   using A = args::dt_sequence_slice_grad;
   const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
@@ -204,6 +212,8 @@ int32_t SequenceSliceGrad(OpCall& call) {
   return 0;
 }
 
+// Only the width of the rows changes: elements of a sequence stay together, so that its length
+// times the old width must be a multiple of the new one.
 int32_t SequenceReshape(OpCall& call) {
   using A = args::dt_sequence_reshape;
   const DtBuffer& x = call.Arg(A::X);
@@ -228,6 +238,7 @@ int32_t SequenceReshape(OpCall& call) {
   return 0;
 }
 
+// Elements do not move; extents and LoD are those of X again.
 int32_t SequenceReshapeGrad(OpCall& call) {
   using A = args::dt_sequence_reshape_grad;
   const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
@@ -240,6 +251,8 @@ int32_t SequenceReshapeGrad(OpCall& call) {
   return 0;
 }
 
+// Out[i, Ids of sequence i] = X[i, …] + Updates. An id that occurs twice adds twice; the order is
+// that of the ids, on one thread.
 int32_t SequenceScatter(OpCall& call) {
   using A = args::dt_sequence_scatter;
   const DtBuffer &x = call.Arg(A::X), &ids = call.Arg(A::Ids), &updates = call.Arg(A::Updates);
@@ -311,6 +324,8 @@ int32_t ShareLod(OpCall& call) {
   return 0;
 }
 
+// The LoD of Y where it has one; else a level read from Y's numbers or from target_lod, which
+// replaces the LoD of X or is appended to it. Elements stay.
 int32_t LodReset(OpCall& call) {
   using A = args::dt_lod_reset;
   const DtBuffer& x = call.Arg(A::X);

@@ -32,6 +32,7 @@ void FillBehind(DtBuffer& padded, int64_t extent, const Offsets& offsets, const 
       std::memcpy(Data<char>(padded) + (i * extent + t) * bytes, row, static_cast<size_t>(bytes));
 }
 
+// Masks may also be of the narrow integers, which ops on numbers do not take.
 template <typename Visit>
 int32_t VisitMaskType(OpCall& call, const DtBuffer& buffer, Visit&& visit) {
   switch (TypeOf(buffer)) {
@@ -45,6 +46,8 @@ int32_t VisitMaskType(OpCall& call, const DtBuffer& buffer, Visit&& visit) {
 
 }  // namespace
 
+// PadValue is one element or a whole row; padded_length -1 means the longest sequence. Length is
+// written even where nobody reads Out.
 int32_t SequencePad(OpCall& call) {
   using A = args::dt_sequence_pad;
   const DtBuffer &x = call.Arg(A::X), &value = call.Arg(A::PadValue);
@@ -80,6 +83,7 @@ int32_t SequencePad(OpCall& call) {
   return 0;
 }
 
+// Padding has no source: its gradient is dropped.
 int32_t SequencePadGrad(OpCall& call) {
   using A = args::dt_sequence_pad_grad;
   const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
@@ -96,6 +100,7 @@ int32_t SequencePadGrad(OpCall& call) {
   return 0;
 }
 
+// Takes the first Length[i] rows of place i; the result gets a LoD of one level.
 int32_t SequenceUnpad(OpCall& call) {
   using A = args::dt_sequence_unpad;
   const DtBuffer &x = call.Arg(A::X), &length = call.Arg(A::Length);
@@ -116,6 +121,7 @@ int32_t SequenceUnpad(OpCall& call) {
   return 0;
 }
 
+// Rows that were left out get 0.
 int32_t SequenceUnpadGrad(OpCall& call) {
   using A = args::dt_sequence_unpad_grad;
   const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
@@ -133,6 +139,8 @@ int32_t SequenceUnpadGrad(OpCall& call) {
   return 0;
 }
 
+// Y[…, j] = j < X[…]. A negative maxlen means the largest length in X, known at run time only; that
+// a tensor gives must be positive.
 int32_t SequenceMask(OpCall& call) {
   using A = args::dt_sequence_mask;
   const DtBuffer& x = call.Arg(A::X);

@@ -87,6 +87,8 @@ void SpreadOne(Pool pool, const T* gradient, int64_t lo, int64_t end, int64_t wi
     for (int64_t j = 0; j < width; ++j) dx[row * width + j] = gradient[j] * scale;
 }
 
+// The gradient of a maximum goes to the row that MaxIndex names; the rows are checked, since they
+// may come from a program's own tensor. Empty sequences have none.
 template <typename T>
 int32_t SpreadMaxima(OpCall& call, const Offsets& offsets, const DtBuffer& index, const T* gradient,
                      int64_t width, T* dx) {
@@ -111,6 +113,8 @@ int32_t SpreadMaxima(OpCall& call, const Offsets& offsets, const DtBuffer& index
 
 }  // namespace
 
+// Sequence i of the last level becomes row i; an empty one is pad_value. MaxIndex, which only MAX
+// has, is empty otherwise.
 int32_t SequencePool(OpCall& call) {
   using A = args::dt_sequence_pool;
   const DtBuffer& x = call.Arg(A::X);
@@ -153,6 +157,8 @@ int32_t SequencePool(OpCall& call) {
   });
 }
 
+// Every sequence's rows get their share of the gradient of its row; rows of different sequences are
+// disjoint, so that threads take sequences.
 int32_t SequencePoolGrad(OpCall& call) {
   using A = args::dt_sequence_pool_grad;
   const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
@@ -185,6 +191,7 @@ int32_t SequencePoolGrad(OpCall& call) {
   });
 }
 
+// Probabilities within each sequence, by the stable form exp(x - max) / sum.
 int32_t SequenceSoftmax(OpCall& call) {
   using A = args::dt_sequence_softmax;
   const DtBuffer& x = call.Arg(A::X);
@@ -214,6 +221,7 @@ int32_t SequenceSoftmax(OpCall& call) {
   });
 }
 
+// dx = y (dy - sum over the sequence of y dy).
 int32_t SequenceSoftmaxGrad(OpCall& call) {
   using A = args::dt_sequence_softmax_grad;
   const DtBuffer &x = call.Arg(A::X), &out = call.Arg(A::Out), &gradient = call.Arg(A::Out_GRAD);

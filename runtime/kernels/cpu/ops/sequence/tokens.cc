@@ -85,6 +85,7 @@ struct Strings {
   std::vector<int64_t> first, length;
 };
 
+// Lengths are looked up by slot, since Hyps and Refs each have theirs.
 bool StringsOf(OpCall& call, int slot, int lengths_slot, Strings& s) {
   const DtBuffer& x = call.Arg(slot);
   if (call.Has(lengths_slot)) {
@@ -103,6 +104,7 @@ bool StringsOf(OpCall& call, int slot, int lengths_slot, Strings& s) {
 
 }  // namespace
 
+// Two walks: the first counts what stays, for the extents, the second copies it.
 int32_t SequenceErase(OpCall& call) {
   using A = args::dt_sequence_erase;
   const DtBuffer& x = call.Arg(A::X);
@@ -127,6 +129,7 @@ int32_t SequenceErase(OpCall& call) {
   });
 }
 
+// Row t of the result is the win_size tokens from t on, pad_value past the end of the sequence.
 int32_t SequenceEnumerate(OpCall& call) {
   using A = args::dt_sequence_enumerate;
   const DtBuffer& x = call.Arg(A::X);
@@ -176,6 +179,8 @@ int32_t CtcAlign(OpCall& call) {
   });
 }
 
+// Insertions, deletions and substitutions that turn string i of Hyps into string i of Refs, divided
+// by the length of the latter if `normalized`. O(n · m) each, in one row of scratch for all.
 int32_t EditDistance(OpCall& call) {
   using A = args::dt_edit_distance;
   const DtBuffer& hyps = call.Arg(A::Hyps);

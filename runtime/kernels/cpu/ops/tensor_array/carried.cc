@@ -12,10 +12,12 @@ namespace {
 
 using Kind = exec::Value::Kind;
 
+// Places of the arena are always tensors; only values of their own know their kind.
 Kind KindOf(const DtBuffer& buffer) {
   return buffer.value == nullptr ? Kind::kTensor : OpCall::ValueOf(buffer)->kind;
 }
 
+// sum += value, element by element.
 bool AddElements(OpCall& call, DtBuffer& sum, const DtBuffer& value) {
   if (TypeOf(sum) != TypeOf(value) || !SameShape(sum, value))
     return call.Fail("'%s' and '%s' differ in extents or type and cannot be added", sum.name,
@@ -58,6 +60,9 @@ bool AddRows(OpCall& call, DtBuffer& sum, const DtBuffer& value) {
   return true;
 }
 
+// sum += value for any two values of one kind, nothing counting as 0: gradients of turns that did
+// not touch a variable are absent. Lists are added element by element, the shorter one counting as
+// filled up with absent elements.
 bool Add(OpCall& call, DtBuffer& sum, const DtBuffer& value) {
   if (IsUnset(value)) return true;
   if (IsUnset(sum)) return Copy(call, sum, value);
@@ -80,6 +85,7 @@ void FillZero(DtBuffer& buffer) {
   std::fill_n(Data<std::byte>(buffer), Elements(buffer) * ElementSize(buffer), std::byte{0});
 }
 
+// Zeros with the extents, type and LoD of x; of a list the empty list, which Add takes for zeros.
 bool MakeZerosLike(OpCall& call, const DtBuffer& x, DtBuffer& out) {
   if (KindOf(x) == Kind::kList) {
     exec::Value* list = ListOf(call, out);
@@ -103,6 +109,7 @@ bool SizeFor(OpCall& call, DtBuffer& out, DType type, const std::vector<int64_t>
   return (out.value == nullptr && Elements(out) == count) || call.Resize(out, dims);
 }
 
+// An index that the program computes, hence checked against the rows.
 bool RowIndexOf(OpCall& call, const DtBuffer& buffer, const DtBuffer& of, int64_t& index) {
   if (of.rank < 1) return call.Fail("'%s' is a scalar: it has no rows", of.name), false;
   if (!IndexOf(call, buffer, index)) return false;
@@ -114,6 +121,8 @@ bool RowIndexOf(OpCall& call, const DtBuffer& buffer, const DtBuffer& of, int64_
 
 }  // namespace
 
+// The gradient of a recurrent state that nothing reads after the loop does not exist: zeros stand
+// for it.
 int32_t MemoryHelperGrad(OpCall& call) {
   using A = args::dt_rnn_memory_helper_grad;
   DtBuffer& result = call.Arg(A::X_GRAD);
@@ -141,6 +150,8 @@ int32_t ListClear(OpCall& call) {
   return list != nullptr ? 0 : 1;
 }
 
+// Forward loops push what their gradient needs, a turn's values at the end of the turn; the
+// gradient pops them in the opposite order.
 int32_t ListPush(OpCall& call) {
   using A = args::dt_list_push;
   exec::Value* list = ListOf(call, call.Arg(A::List));
@@ -149,6 +160,7 @@ int32_t ListPush(OpCall& call) {
   return Copy(call, item, call.Arg(A::X)) ? 0 : 1;
 }
 
+// The element is swapped out, not copied, where the target is a value of its own.
 int32_t ListPop(OpCall& call) {
   using A = args::dt_list_pop;
   exec::Value* list = ListOf(call, call.Arg(A::List));
@@ -168,6 +180,7 @@ int32_t ListPop(OpCall& call) {
   return done ? 0 : 1;
 }
 
+// The condition of the gradient's loop: as many turns as the list has elements.
 int32_t ListAny(OpCall& call) {
   using A = args::dt_list_any;
   const exec::Value* list = ListOf(call, call.Arg(A::List));
@@ -177,6 +190,7 @@ int32_t ListAny(OpCall& call) {
   return 0;
 }
 
+// Out = X[Index]: the slice of a turn of a StaticRNN.
 int32_t Row(OpCall& call) {
   using A = args::dt_row;
   const DtBuffer& x = call.Arg(A::X);
@@ -191,6 +205,8 @@ int32_t Row(OpCall& call) {
   return 0;
 }
 
+// Out[Index] = X, Out having as many rows as Like: outputs of all turns stacked. A result that has
+// not the right extents is a new one, and starts with zeros.
 int32_t SetRow(OpCall& call) {
   using A = args::dt_set_row;
   const DtBuffer &x = call.Arg(A::X), &like = call.Arg(A::Like);

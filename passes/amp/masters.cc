@@ -82,8 +82,7 @@ class Masters {
         return refuse("is updated by " + pd::OpView(update).type() +
                       (isOfVersion2(main_) ? "" : " of 1.x") +
                       ", which has no form with a copy in float32");
-      if (pd::OpView(update).inputCount("MasterParam") > 0)
-        return refuse("has a copy already");
+      if (pd::OpView(update).inputCount("MasterParam") > 0) return refuse("has a copy already");
       if (update->getBlock() != main_.getBodyBlock()) return refuse("is updated within a block");
       if (!llvm::isa<mlir::RankedTensorType>(pd::OpView(update).input("Grad").getType()))
         return refuse("has a gradient of SelectedRows");

@@ -87,8 +87,9 @@ constexpr StrategyFact kStrategyFacts[] = {
      [](mlir::ModuleOp job, const Json& manifest) {
        // One rank has nothing to average.
        const Contracts contracts = Contracts::of(job);
-       return contracts.declares("local_sgd") ? Json(followsLoss(contracts))
-                                              : manifest["strategy"]["adaptive_localsgd"];
+       return contracts.declares("local_sgd")
+                  ? Json(followsLoss(contracts))
+                  : manifest.value("strategy", Json::object()).value("adaptive_localsgd", Json());
      }},
 };
 

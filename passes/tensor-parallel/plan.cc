@@ -209,7 +209,10 @@ mlir::LogicalResult TensorPlan::chooseProducts() {
         if (answer != Answer::Indivisible) continue;
         const Indivisible what = *solver_.indivisible();
         mlir::Operation* maker = what.value.getDefiningOp();
-        if (opened_.contains(maker))
+        // One dim becomes heads and their size. (Of three matrices in one parameter columns lie
+        // otherwise: it stays whole.)
+        if (opened_.contains(maker) &&
+            verify::rankOf(what.value) == verify::rankOf(pd::OpView(maker).input("X")) + 1)
           return maker->emitError("tensor_parallel_degree is ")
                  << size() << ", and this reshape makes " << what.extent
                  << " heads of what a product gives, which lie on ranks as they are; take a degree "

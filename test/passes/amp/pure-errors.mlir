@@ -1,6 +1,6 @@
 // RUN: dtranspile-opt %s --split-input-file --verify-diagnostics --amp="use_pure_fp16=true use_fp16_guard=false use_dynamic_loss_scaling=false init_loss_scaling=1"
 // RUN: not dtranspile-opt %s --split-input-file --amp="use_pure_fp16=true use_pure_bf16=true" 2>&1 | FileCheck %s --check-prefix=BOTH
-// RUN: dtranspile-opt %s --split-input-file --amp="use_pure_fp16=true use_dynamic_loss_scaling=false init_loss_scaling=1" 2>&1 | FileCheck %s --check-prefix=GUARD
+// RUN: not dtranspile-opt %s --split-input-file --amp="use_pure_fp16=true use_dynamic_loss_scaling=false init_loss_scaling=1" 2>&1 | FileCheck %s --check-prefix=GUARD
 
 // BOTH: error: amp: use_pure_fp16 is of float16; leave use_pure_bf16 and amp_dtype=bfloat16 out, or it
 // GUARD: warning: amp: no op that can compute in half precision stands under fp16_guard; use_fp16_guard=false takes all of them

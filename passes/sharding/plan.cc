@@ -122,14 +122,15 @@ std::optional<std::vector<Piece>> ShardPlan::evaluate(
   std::vector<Piece> found;
   for (auto [result, relation] : llvm::zip(op->getResults(), results)) {
     if (!relation.whole.known) return fail(context.reasons()[result.getResultNumber()].why);
-    if (!relation.whole.scale.isOne()) return fail("divides by an extent");
     const auto at = llvm::find_if(relations_, [&](const verify::Relation& one) {
       return one.whole.states == relation.whole.states;
     });
-    if (at == std::end(relations_)) return fail("gives neither a part nor a sum");
-    found.push_back(static_cast<Piece>(at - std::begin(relations_)));
-    if (found.back() == Piece::Part && !fixedTensor(result.getType()))
-      return fail("gives extents that are not known while compiling");
+    const auto piece = static_cast<Piece>(at - std::begin(relations_));
+    // A maximum over the ranks, say, or a mean: no rule gives one of a flat part so far.
+    if (at == std::end(relations_) || !relation.whole.scale.isOne() ||
+        (piece == Piece::Part && !fixedTensor(result.getType())))
+      return fail("gives neither a part of known extents nor a sum");
+    found.push_back(piece);
   }
   return found;
 }

@@ -62,7 +62,8 @@ TENSOR_PARALLEL = {
     "tensor_parallel_mlp_stages": ["static26/mlp_stages", "3", "2/2", "4/4", "4/2"],
     "tensor_parallel_gpt_tiny": ["static26/gpt_tiny", "60", "2/2", "4/4", "4/2"],
     "tensor_parallel_bert_tiny": ["static26/bert_tiny", "60", "2/2", "4/4", "4/2"],
-    "tensor_parallel_transformer_small": ["fluid18/transformer_small", "60", "2/2", "4/4"],
+    "tensor_parallel_vit_tiny": ["static26/vit_tiny", "60", "2/2", "4/4"],
+    "tensor_parallel_transformer_small": ["fluid18/transformer_small", "162", "2/2", "4/2"],
 }
 
 # All cases that are not tagged random or batch-dependent, at 2 and 4 ranks, with replicas, in all

@@ -26,6 +26,14 @@ std::vector<Kind> layerKinds();
 std::vector<Kind> ampKinds();
 std::vector<Kind> jobKinds();
 
+// The ops of a kind in the program of the view, in its order.
+template <typename Op>
+std::vector<Op> opsIn(JobView& view) {
+  std::vector<Op> found;
+  view.program->walk([&](Op op) { found.push_back(op); });
+  return found;
+}
+
 // The readers of a value as they are now: what is built from the value later is none of them.
 class Readers {
  public:

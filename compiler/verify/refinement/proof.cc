@@ -54,10 +54,7 @@ std::vector<std::string> lossScales(pd::ProgramOp program) {
 
 Proof::Proof(const Changes& changes, std::vector<std::string> variables,
              std::vector<std::string> added, pd::ProgramOp main, Rung& rung)
-    : changes_(changes),
-      variables_(std::move(variables)),
-      added_(std::move(added)),
-      rung_(rung) {
+    : changes_(changes), variables_(std::move(variables)), added_(std::move(added)), rung_(rung) {
   std::set<std::string> updated;
   main.walk([&](mlir::Operation* op) {
     if (!pd::OpView::isFrameworkOp(op)) return;

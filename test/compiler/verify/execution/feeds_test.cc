@@ -11,13 +11,6 @@
 namespace dtranspile::verify::test {
 namespace {
 
-FeedDemand demandOf(const std::vector<FeedDemand>& demands, const std::string& name) {
-  for (const FeedDemand& one : demands)
-    if (one.name == name) return one;
-  FAIL("no feed " << name);
-  return {};
-}
-
 std::vector<FeedDemand> demandsOfCase(Jobs& jobs, const std::string& name) {
   auto job = jobs.make(name, 2);
   return demandsOn(findProgram(referenceModule(*job), "main"));

@@ -1,5 +1,6 @@
 // Rung 4 on what passes make of the corpus: every right @reference is proved, every wrong one of a
 // table is left open.
+#include "dialects/pd/declarations.h"
 #include "test/compiler/verify/refinement/edited.h"
 
 namespace dtranspile::verify::test {

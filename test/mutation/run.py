@@ -94,7 +94,7 @@ STAGES = {
 COLUMNS = ["made", "structure", "refuted", "unknown", "equivalent", "holes", "crashed"]
 # With --execute, what rung 5 says by itself of mutants that are legal modules.
 EXECUTED = ["differs", "agrees", "undecided", "not run"]
-ELEMENTS = {"<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q", "|b1": "b", "|u1": "B", "|i1": "b"}
+ELEMENTS = {"<f2": "e", "<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q", "|b1": "b", "|u1": "B", "|i1": "b"}
 # Element types of the framework's records that are compared as numbers.
 RECORDS = {5: "f", 6: "d", 2: "i", 3: "q"}
 
@@ -103,8 +103,11 @@ def read_npy(data):
     size = struct.unpack_from("<H", data, 8)[0]
     header = data[10 : 10 + size].decode()
     code = header.split("'descr': '")[1].split("'")[0]
+    data = data[10 + size :]
+    if ELEMENTS[code] == "e":  # no array is of half precision
+        return header, struct.unpack("<%de" % (len(data) // 2), data)
     values = array.array(ELEMENTS[code])
-    values.frombytes(data[10 + size :])
+    values.frombytes(data)
     return header, values
 
 
@@ -333,7 +336,8 @@ class Measurement:
         ending = ".json" if os.path.exists(os.path.join(folder, "main.json")) else ".pdmodel"
         words = [self.tool, "transpile", os.path.join(folder, "main" + ending)]
         words += ["--startup", os.path.join(folder, "startup" + ending), "-o", job]
-        words += ["--mode", "collective"] + (OPTIONS.get(option) or STAGES[option])
+        flags = OPTIONS.get(option) or STAGES[option]
+        words += flags if "--mode" in flags else ["--mode", "collective"] + flags
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout
 

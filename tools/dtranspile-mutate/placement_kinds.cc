@@ -282,8 +282,7 @@ std::vector<Kind> placementKinds() {
       {group, "branch-reduction-dropped", "a reduction of a branch is left out", Place::Bodies,
        [](JobView& view, Edits& edits) {
          for (mlir::Operation* op : view.collectives)
-           if (op->getNumOperands() >= resultsOf(op).size())
-             edits.add(op, "left out", [op] { bypass(op); });
+           edits.add(op, "left out", [op] { bypass(op); });
        }},
   };
 }

@@ -76,9 +76,6 @@ EverySteps everySteps(mlir::Operation* branch, pd::ProgramOp main, pd::ProgramOp
           "than 0");
   if (condition.increment.getFloat("step") != 1)
     wrong(condition.increment.operation(), "does not count every step once");
-  auto number = llvm::dyn_cast<mlir::RankedTensorType>(condition.counter.getValue().getType());
-  if (!number || !number.hasStaticShape() || number.getNumElements() != 1)
-    wrong(condition.increment.operation(), "counts in something else than one number");
   const std::string counter = every.counter = condition.counter.getVar().str();
   int sets = 0;
   main.walk([&](pd::SetOp set) {

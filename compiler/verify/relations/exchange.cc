@@ -369,7 +369,6 @@ void checkExchanges(mlir::ModuleOp job, const Contracts& contracts, Rung& findin
                   "declare the contract \"geo\""));
   const Reference reference(findProgram(referenceModule(job), "main"));
   Exchange(parties, reference, findings).check();
-  checkAlike(parties, findings);
   collectOwn(parties, reference, contracts, findings, deviations);
 }
 

@@ -21,28 +21,6 @@ void checkCovered(const Question& question, pd::SetOp set, llvm::StringRef tag, 
 
 }  // namespace
 
-// One trainer alone stands for all of them: nothing that a trainer does may depend on which one it
-// is. What variables are declared as is one times the reference's.
-void checkAlike(const Parties& parties, Rung& findings) {
-  pd::ProgramOp(parties.main).walk([&](mlir::Operation* op) {
-    if (!llvm::isa<dist::OnOp, dist::CoordOp, dist::SliceOp>(op)) return;
-    findings.add(messageAt(op, Message::Level::Unknown, "geo-exchange",
-                           "does something else on some of the trainers; their steps are compared "
-                           "with the reference's as those of one trainer alone",
-                           "let all trainers do the same"));
-  });
-  for (dist::RoleOp role : {dist::RoleOp(parties.trainers), dist::RoleOp(parties.servers)})
-    for (auto var : role.getBody().front().getOps<pd::VarOp>()) {
-      auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
-      if (!relation || relation.getNumerator() == relation.getDenominator()) continue;
-      findings.add(messageAt(var, Message::Level::Refuted, "scale",
-                             quoted(var.getSymName()) +
-                                 " is declared a multiple of the reference's, and is exchanged as "
-                                 "it is",
-                             "declare it with scale 1"));
-    }
-}
-
 // Trainers' variables that their own updates make different are the contract's; others that differ
 // declare so, by a contract of theirs.
 void collectOwn(const Parties& parties, const Reference& reference, const Contracts& contracts,

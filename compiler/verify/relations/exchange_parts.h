@@ -30,7 +30,6 @@ void checkServers(const Parties& parties, const std::map<std::string, mlir::Oper
                   Rung& findings);
 
 // exchange_own.cc: which variables of trainers differ, and by which contract.
-void checkAlike(const Parties& parties, Rung& findings);
 void collectOwn(const Parties& parties, const Reference& reference, const Contracts& contracts,
                 Rung& findings, Deviations& deviations);
 

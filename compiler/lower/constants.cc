@@ -17,8 +17,9 @@ constexpr int kDeepest = 16;    // ops between a literal and its use
 constexpr int kMostOps = 1000;  // looked at for one question
 
 // Integers that the program computes of literals and static shapes (targets of reshapes, axes, ends
-// of slices) are constants for inference. Only small integer tensors, exactly, and within bounds of
-// depth and work.
+// of slices) are constants for inference, and so are whole numbers that stand as literals in a
+// tensor of floats (ends of a range). Only small tensors, exactly, and within bounds of depth and
+// work.
 class Folder {
  public:
   explicit Folder(InfoOf info) : info_(info) {}
@@ -34,8 +35,11 @@ class Folder {
   int depth_ = 0, seen_ = 0;
 };
 
+bool isFloat(DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kFloat64; }
+
 bool fits(int64_t number, DType dtype) {
   if (dtype == DType::kBool) return number == 0 || number == 1;
+  if (isFloat(dtype)) return std::abs(number) <= 1 << 24;
   return dtype == DType::kInt64 || (number >= INT32_MIN && number <= INT32_MAX);
 }
 
@@ -166,12 +170,13 @@ Result Folder::fold(mlir::Value value) {
   const pd::TensorInfo* info = infoOf(value);
   if (!op || !info || !pd::OpView::isFrameworkOp(op) || depth_ == kDeepest || ++seen_ > kMostOps)
     return std::nullopt;
-  if (info->kind != pd::Kind::Tensor || !isInteger(info->dtype) || info->elements() < 0 ||
-      info->elements() > kMostElements)
+  const bool floats = isFloat(info->dtype);
+  if (info->kind != pd::Kind::Tensor || !(floats || isInteger(info->dtype)) ||
+      info->elements() < 0 || info->elements() > kMostElements)
     return std::nullopt;
   const pd::OpView view(op);
   const FoldFn function = foldOf(view.type());
-  if (!function) return std::nullopt;
+  if (!function || (floats && function == foldArithmetic)) return std::nullopt;
   ++depth_;
   Result result = function(*this, view, *info);
   --depth_;

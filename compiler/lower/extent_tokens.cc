@@ -13,18 +13,23 @@ int64_t unknowns(const std::vector<int64_t>& dims) {
 
 }  // namespace
 
-void ExtentTokens::add(const std::optional<TensorRef>& tensor) {
-  if (tensor && tensor->buffer >= 0) tensors_.push_back(*tensor);
+void ExtentTokens::add(const std::optional<TensorRef>& tensor, bool rows) {
+  if (!tensor || tensor->buffer < 0) return;
+  tensors_.push_back(*tensor);
+  if (rows) rows_.push_back(tensor->buffer);
 }
 
-// The dim of the domain that the first dim of a tensor stands at.
-size_t ExtentTokens::firstOf(const TensorRef& tensor) const {
+// The dim of the domain that a dim of a tensor stands at.
+size_t ExtentTokens::placeOf(const TensorRef& tensor, size_t dim) const {
   if (tensor.axis >= 0 && tensor.dims.size() < domain_.size())
-    return static_cast<size_t>(tensor.axis);
-  return domain_.size() - std::min(domain_.size(), tensor.dims.size());
+    return static_cast<size_t>(tensor.axis) + dim;
+  if (tensor.dims.size() < domain_.size() && tensor.dims.size() == outer_.size() &&
+      std::count(rows_.begin(), rows_.end(), tensor.buffer) > 0)
+    return outer_[dim];
+  return domain_.size() - std::min(domain_.size(), tensor.dims.size()) + dim;
 }
 
-bool ExtentTokens::assign(std::string& error) {
+bool ExtentTokens::assign(const InnerDims& inner, std::string& error) {
   auto less = [](const TensorRef& a, const TensorRef& b) {
     const int64_t x = unknowns(a.dims), y = unknowns(b.dims);
     return x != y ? x < y : a.dims.size() < b.dims.size();
@@ -32,6 +37,9 @@ bool ExtentTokens::assign(std::string& error) {
   const auto most = std::max_element(tensors_.begin(), tensors_.end(), less);
   if (most == tensors_.end() || unknowns(most->dims) == 0) return true;
   domain_ = most->dims;
+  const std::vector<bool> reduced = inner ? inner(domain_) : std::vector<bool>();
+  for (size_t d = 0; d < reduced.size(); ++d)
+    if (!reduced[d]) outer_.push_back(d);
   for (size_t d = 0; d < domain_.size(); ++d) {
     if (domain_[d] < 0) unknown_.push_back(d);
   }
@@ -64,12 +72,11 @@ bool ExtentTokens::assign(std::string& error) {
 std::vector<int64_t> ExtentTokens::resolved(const TensorRef& tensor) const {
   std::vector<int64_t> dims = tensor.dims;
   const bool inOrder = unknowns(dims) == static_cast<int64_t>(unknown_.size());
-  const size_t first = firstOf(tensor);
   size_t next = 0;
   for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d] >= 0) continue;
-    if (inOrder) dims[d] = domain_[unknown_[next++]];
-    else if (first + d < domain_.size() && domain_[first + d] != 1) dims[d] = domain_[first + d];
+    const size_t place = inOrder ? unknown_[next++] : placeOf(tensor, d);
+    if (inOrder || (place < domain_.size() && domain_[place] != 1)) dims[d] = domain_[place];
   }
   return dims;
 }

@@ -218,15 +218,16 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
   auto used = [&](const std::string& slot) {
     return named.contains(slot) || named.contains(slot + "@GRAD");
   };
+  auto ofRows = [&](const std::string& name) { return text.contains(name + "[r]"); };
   for (const std::string& slot : op_.inputSlots()) {
-    if (used(slot)) tokens.add(names.input(slot));
+    if (used(slot)) tokens.add(names.input(slot), ofRows(slot));
   }
   for (const std::string& slot : op_.outputSlots()) {
-    if (used(slot)) tokens.add(names.output(slot));
+    if (used(slot)) tokens.add(names.output(slot), ofRows(slot));
   }
-  for (const auto& [key, tensor] : bindings.tensors) tokens.add(align(key, tensor));
+  for (const auto& [key, tensor] : bindings.tensors) tokens.add(align(key, tensor), ofRows(key));
   std::string error;
-  if (!tokens.assign(error)) return unsupported(error);
+  if (!tokens.assign(bindings.inner, error)) return unsupported(error);
   FormulaNames known = names;
   known.input = [&](std::string_view name) { return tokens.resolve(names.input(name)); };
   known.output = [&](std::string_view name) { return tokens.resolve(names.output(name)); };

@@ -283,10 +283,10 @@ std::vector<std::string> OpView::getStrings(llvm::StringRef name) const {
 // added or removed.
 void OpView::setAttr(llvm::StringRef name, mlir::Attribute value) {
   mlir::NamedAttrList list(op_->getAttrOfType<mlir::DictionaryAttr>(kAttrs));
-  const size_t before = list.size();
+  const size_t before = list.getAttrs().size();
   if (value) list.set(name, value);
   else list.erase(name);
-  if (list.size() != before) op_->removeAttr("order");
+  if (list.getAttrs().size() != before) op_->removeAttr("order");
   op_->setAttr(kAttrs, list.getDictionary(op_->getContext()));
 }
 

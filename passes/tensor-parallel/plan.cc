@@ -145,7 +145,9 @@ bool TensorPlan::follow(Trial& trial, std::set<unsigned>& waiting) {
       if (!stateIn(trial, operand).isSplit()) assign(trial, var.getSymNameAttr(), now.dim, waiting);
     }
     for (auto [result, state] : llvm::zip(op->getResults(), way->results)) {
-      trial.terms += state.isPartial() && productOf(op);
+      // It has become a term, or has met parts that flow on already: K meets Q.
+      const bool met = state.isSplit() && state == states_.lookup(result);
+      trial.ends += met || (state.isPartial() && productOf(op));
       if (state == stateIn(trial, result)) continue;
       trial.states[result] = state;
       for (mlir::Operation* user : result.getUsers())
@@ -167,7 +169,7 @@ TensorPlan::Answer TensorPlan::tryProduct(pd::OpView product, unsigned parameter
   solver_.forgetIndivisible();
   assign(trial, variableOf(product.operation()->getOperand(parameter)).getSymNameAttr(), dim,
          waiting);
-  if (!follow(trial, waiting) || trial.terms == 0)
+  if (!follow(trial, waiting) || trial.ends == 0)
     return solver_.indivisible() ? Answer::Indivisible : Answer::No;
   for (auto [name, cut] : trial.variables) stored_[name] = cut;
   for (auto [value, state] : trial.states) states_[value] = state;

@@ -16,12 +16,12 @@
 #include "runtime/exec/abi.h"
 #include "runtime/exec/bound.h"
 #include "runtime/exec/context.h"
+#include "runtime/exec/flight/recorder.h"
 #include "runtime/exec/kernel_library.h"
 #include "runtime/exec/layout.h"
 #include "runtime/exec/plan.h"
 #include "runtime/exec/server_link.h"
 #include "runtime/exec/storage.h"
-#include "runtime/flight/recorder.h"
 
 namespace dtranspile::exec {
 

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "runtime/exec/plan.h"
 #include "runtime/exec/trace.h"
-#include "runtime/flight/recorder.h"
+#include "runtime/exec/flight/recorder.h"
 
 namespace dtranspile::exec {
 

@@ -18,8 +18,8 @@
 #include "runtime/exec/control.h"
 #include "runtime/exec/exchange.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/flight/recorder.h"
 #include "runtime/exec/values.h"
-#include "runtime/flight/recorder.h"
 
 namespace dtranspile::exec {
 namespace {

@@ -1,4 +1,4 @@
-// The memory of the ranks' flight recorders (runtime/flight), which outlives them: made before they
+// The memory of the ranks' flight recorders (runtime/exec/flight), which outlives them: made before they
 // start, read after they have ended. Used by RunJob and the supervisor.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/flight/recording.h"
+#include "runtime/exec/flight/recording.h"
 
 namespace dtranspile::launch {
 

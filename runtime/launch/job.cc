@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/control.h"
-#include "runtime/flight/divergence.h"
+#include "runtime/exec/flight/divergence.h"
 #include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
 #include "runtime/io/owned_folder.h"

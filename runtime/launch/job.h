@@ -75,7 +75,7 @@ struct JobSpec {
   std::string save_fetches;  // folder: NAME.npy combined, and <rank>/NAME.npy as each rank had it;
                              // empty: none
   std::string trace;         // folder: <role>.<rank>.json; empty: none
-  bool records = true;       // flight recorders (runtime/flight)
+  bool records = true;       // flight recorders (runtime/exec/flight)
   std::string flight;  // folder for what they hold when the job fails: <role>.<rank>.flight.json;
                        // empty: none
   std::string backend = "shm";

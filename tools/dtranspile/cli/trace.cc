@@ -1,5 +1,5 @@
 // dtranspile trace merge DIR…
-#include "runtime/flight/divergence.h"
+#include "runtime/exec/flight/divergence.h"
 #include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
 #include "runtime/launch/flights.h"

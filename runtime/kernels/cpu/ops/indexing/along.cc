@@ -219,9 +219,19 @@ int32_t PutAlongAxisGrad(OpCall& call) {
   }
   if (!call.Has(A::Value_GRAD)) return 0;
   DtBuffer& dv = call.Arg(A::Value_GRAD);
-  return SameType(call, gradient, dv) && call.Resize(dv, call.Arg(A::Index))
-             ? Take(call, gradient, places, dv)
-             : 1;
+  if (!SameType(call, gradient, dv) || !call.Resize(dv, call.Arg(A::Index))) return 1;
+  if (reduce == Reduce::kAdd) return Take(call, gradient, places, dv);
+  // What was put last at a place is there, and gets the gradient.
+  return VisitWord(call, gradient, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::vector<bool> taken(static_cast<size_t>(Elements(gradient)));
+    for (size_t e = places.size(); e-- > 0;) {
+      const auto place = static_cast<size_t>(places[e]);
+      Data<T>(dv)[e] = taken[place] ? T{0} : Data<T>(gradient)[place];
+      taken[place] = true;
+    }
+    return 0;
+  });
 }
 
 }  // namespace dtranspile::kernels

@@ -1,4 +1,4 @@
-#include "runtime/flight/divergence.h"
+#include "runtime/exec/flight/divergence.h"
 
 #include <algorithm>
 #include <map>

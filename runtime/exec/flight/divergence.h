@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/exec/json_reader.h"
-#include "runtime/flight/recording.h"
+#include "runtime/exec/flight/recording.h"
 
 namespace dtranspile::flight {
 

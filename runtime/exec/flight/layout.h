@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "runtime/flight/recording.h"
+#include "runtime/exec/flight/recording.h"
 
 namespace dtranspile::flight {
 

@@ -9,9 +9,9 @@
 #include <csignal>
 #include <random>
 
-#include "runtime/flight/divergence.h"
-#include "runtime/flight/layout.h"
-#include "runtime/flight/recorder.h"
+#include "runtime/exec/flight/divergence.h"
+#include "runtime/exec/flight/layout.h"
+#include "runtime/exec/flight/recorder.h"
 
 namespace dtranspile::flight {
 namespace {

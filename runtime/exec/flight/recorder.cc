@@ -1,4 +1,4 @@
-#include "runtime/flight/recorder.h"
+#include "runtime/exec/flight/recorder.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 #include <new>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/flight/layout.h"
+#include "runtime/exec/flight/layout.h"
 
 namespace dtranspile::flight {
 namespace {

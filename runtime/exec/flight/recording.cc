@@ -1,4 +1,4 @@
-#include "runtime/flight/recording.h"
+#include "runtime/exec/flight/recording.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/json_reader.h"
-#include "runtime/flight/layout.h"
+#include "runtime/exec/flight/layout.h"
 #include "runtime/io/json.h"
 
 namespace dtranspile::flight {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/flight/recording.h"
+#include "runtime/exec/flight/recording.h"
 
 namespace dtranspile::flight {
 

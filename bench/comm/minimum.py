@@ -14,7 +14,7 @@ Minimum, of a rank, with n ranks, P bytes of trained parameters:
   every k steps            a k-th of that
   pairs (dgc)              8 (n - 1) bytes per element that is sent: a place and a value, to each other rank
 
-Exit status 1 where more than 1.02 of the minimum is sent, or less than it. With a file name after --json the figures are written there.
+Exit status 1 where more than 1.02 of the minimum is sent (but for operations of less than 4 kB), or less than it. With a file name after --json the figures are written there.
 """
 
 import json
@@ -40,13 +40,18 @@ def load(*path):
 
 
 def dense(sizes, n):
-    return sum(2 * (n - 1) * size * 4 / n for size in sizes)
+    return sum(2 * (n - 1) * size * 4 / n for size in sizes.values())
+
+
+def half_but_norms(sizes, n):
+    """Mixed precision: gradients of what computes in half precision are halves, layer_norm is on the black list."""
+    return sum(2 * (n - 1) * size * (4 if "norm" in name else 2) / n for name, size in sizes.items())
 
 
 def pairs(share, least):
     def minimum(sizes, n):
-        sent = [max(1, math.floor(size * (1 - share) + 1e-6)) if size >= least else 0 for size in sizes]
-        return sum(8 * (n - 1) * kept for kept in sent) + dense([s for s, k in zip(sizes, sent) if not k], n)
+        sent = [max(1, math.floor(size * (1 - share) + 1e-6)) for size in sizes.values() if size >= least]
+        return sum(8 * (n - 1) * kept for kept in sent) + dense({k: v for k, v in sizes.items() if v < least}, n)
 
     return minimum
 
@@ -66,9 +71,16 @@ STRATEGIES = [
     ("sharding, stage 2", "fluid18/mnist_mlp", ["--sharding", "--sharding-stage", "2"], dense, 1),
     ("sharding, stage 3", "fluid18/mnist_mlp", ["--sharding", "--sharding-stage", "3"], lambda sizes, n: 1.5 * dense(sizes, n), 1),
     ("recompute", "fluid18/mnist_mlp", ["--recompute", "--recompute-checkpoints", "sqrt"], dense, 1),
-    ("amp", "static26/mlp_amp_ready", ["--amp"], None, 1),
+    ("amp", "static26/mlp_amp_ready", ["--amp"], half_but_norms, 1),
     ("plain, of the same case", "static26/mlp_amp_ready", [], dense, 1),
 ]
+
+
+def most(name, sizes, n, least):
+    """1.02 of the minimum. An operation of at most 4 kB ends in one meeting, in which every rank shows all of its term to all others: of mixed
+    precision that is the bucket of float32 gradients."""
+    small = sum(4 * size for one, size in sizes.items() if "norm" in one) if name == "amp" else 0
+    return 1.02 * least + SLACK + (n - 1) * (1 - 2 / n) * small
 
 
 class Bench:
@@ -88,10 +100,10 @@ class Bench:
         call(self.tool, "verify", job)
         return job
 
-    def sizes(self, job):
-        """Elements of what is trained."""
-        found = load(job, "manifest.json")["persistables"]
-        return [math.prod(one["dims"]) for one in found if one["parameter"]]
+    def sizes(self):
+        """Elements of what is trained, by name."""
+        found = load(self.job(self.case["name"], 1, []), "manifest.json")["persistables"]
+        return {one["name"]: math.prod(one["dims"]) for one in found if one["parameter"]}
 
     def sent(self, job, period):
         """By every rank, in the steps of the second period."""
@@ -103,26 +115,20 @@ class Bench:
         return max(b - a for a, b in zip(*totals))
 
 
-def half_and_flag(job, n):
-    """Of mixed precision: gradients as the job's own account says them, in the type that they are computed in; and the flag of infinite ones, if one travels."""
-    total = 0
-    for group in load(job, "manifest.json")["communication"]:
-        if group["operation"].startswith("all_reduce"):
-            total += 2 * (n - 1) * group["payload_bytes"] / n
-    return total
-
-
 def measure(tool, corpus, counts):
-    rows = []
+    rows, known = [], {}
     with tempfile.TemporaryDirectory() as work:
         for n in counts:
             for i, (name, case, flags, minimum, period) in enumerate(STRATEGIES):
                 if flags is LEVELS and n < 4:
                     continue
                 bench = Bench(tool, corpus, case, work)
+                if case not in known:
+                    known[case] = bench.sizes()
+                sizes = known[case]
                 job = bench.job("job%d_%d" % (n, i), n, flags)
-                least = half_and_flag(job, n) if minimum is None else minimum(bench.sizes(job), n)
-                rows.append({"ranks": n, "strategy": name, "case": case, "steps": period, "sent": bench.sent(job, period), "minimum": least})
+                least = minimum(sizes, n)
+                rows.append({"ranks": n, "strategy": name, "case": case, "steps": period, "sent": bench.sent(job, period), "minimum": least, "most": most(name, sizes, n, least)})
     return rows
 
 
@@ -135,7 +141,7 @@ def main(tool, corpus, *words):
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for row in rows:
         ratio = row["sent"] / row["minimum"]
-        wrong |= not 1 <= ratio + 1e-9 or row["sent"] > 1.02 * row["minimum"] + SLACK
+        wrong |= not 1 <= ratio + 1e-9 or row["sent"] > row["most"]
         print("| %(ranks)d | %(strategy)s | `%(case)s` | %(steps)d | %(sent)d | %(minimum)d |" % row, "%.3f |" % ratio, flush=True)
     if file:
         with open(file, "w") as f:

@@ -87,7 +87,8 @@ def : Conflicts<Dgc, [LocalSgd, AdaptiveLocalSgd],
 def : Conflicts<Dgc, [Hierarchical],
                 "sparse gradients are gathered by all ranks, not summed level by level">;
 def : Composes<Dgc, [Recompute], "pair_dgc_recompute">;
-def : Composes<Dgc, [SyncBatchNorm], "pair_dgc_sync_batch_norm">;
+def : Later<Dgc, [SyncBatchNorm],
+            "it has not been shown on programs yet">;
 def : Later<AdaptiveLocalSgd, [Recompute, Lars, Lamb, Hierarchical],
             "averages that follow the loss are not offered yet">;
 def : Later<AdaptiveLocalSgd, [Amp],

@@ -24,8 +24,7 @@ using verify::SentUpTo;
 struct Way {
   pd::OpView update{nullptr};
   dist::AllReduceOp sum;
-  std::vector<mlir::OpOperand*> decays;  // what is added on the way
-  mlir::Operation* clip = nullptr;       // a clip_by_norm right behind the sum
+  mlir::Operation* clip = nullptr;  // a clip_by_norm right behind the sum
 };
 
 class Dgc : public impl::DgcBase<Dgc> {
@@ -150,7 +149,7 @@ class Dgc : public impl::DgcBase<Dgc> {
 
   mlir::FailureOr<Way> wayTo(pd::OpView update, JobOnAxes& job,
                              llvm::ArrayRef<dist::CommOp> comms) {
-    Way way{update, {}, {}, nullptr};
+    Way way{update, {}, nullptr};
     mlir::Operation* at = update.operation();
     if (at->getBlock() != job.main.getBodyBlock())
       return refuse(way, at) << "is applied in a block; that is not there yet", mlir::failure();
@@ -159,8 +158,8 @@ class Dgc : public impl::DgcBase<Dgc> {
       return refuse(way, at) << "is rescaled, or updates a master copy, which dgc does not do",
              mlir::failure();
     const std::string method = update.getString("regularization_method");
-    if (!method.empty() && method != "l2_decay")
-      return refuse(way, at) << "is regularised by '" << method << "', which is not known",
+    if (!method.empty())
+      return refuse(way, at) << "is regularised by '" << method << "'; decay is not there yet",
              mlir::failure();
     for (const char* slot : {"Param", "Velocity"})
       if (!update.input(slot).getDefiningOp<pd::GetOp>())
@@ -181,12 +180,7 @@ class Dgc : public impl::DgcBase<Dgc> {
                mlir::failure();
       const llvm::StringRef type = pd::OpView(maker).type();
       mlir::OpOperand* next = nullptr;
-      if ((type == "sum" || type == "elementwise_add") && maker->getNumOperands() == 2 &&
-          !way.clip && maker->getOperand(0).getType() == maker->getOperand(1).getType()) {
-        const int path = leadsToSum(maker->getOperand(0)) ? 0 : 1;
-        next = &maker->getOpOperand(path);
-        way.decays.push_back(&maker->getOpOperand(1 - path));
-      } else if (type == "clip_by_norm" && !way.clip) {
+      if (type == "clip_by_norm" && !way.clip) {
         way.clip = maker;
         next = &maker->getOpOperand(0);
       }
@@ -200,25 +194,8 @@ class Dgc : public impl::DgcBase<Dgc> {
     }
   }
 
-  static bool leadsToSum(mlir::Value value) {
-    mlir::Operation* maker = value.getDefiningOp();
-    if (llvm::isa_and_nonnull<dist::AllReduceOp>(maker)) return true;
-    if (!maker || !pd::OpView::isFrameworkOp(maker)) return false;
-    const llvm::StringRef type = pd::OpView(maker).type();
-    if (type != "sum" && type != "elementwise_add" && type != "clip_by_norm") return false;
-    return llvm::any_of(maker->getOperands(), leadsToSum);
-  }
-
-  // The rank's own term of what the update takes, with the sum taken out of its way: what is added
-  // to the sum belongs to every term with its share.
+  // The rank's own term of what the update takes, with the sum taken out of its way.
   mlir::Value unsummed(JobOnAxes& job, Way& way) {
-    for (mlir::OpOperand* decay : way.decays) {
-      mlir::OpBuilder builder(decay->getOwner());
-      const std::string name = declarations_.freshName(job.main.getBodyBlock(),
-                                                       dist::nameOf(decay->get()).str() + "@DGC");
-      decay->set(scale(builder, decay->getOwner()->getLoc(), decay->get(),
-                       1.0 / static_cast<double>(job.ranks), name, pd::kOptimize, declarations_));
-    }
     mlir::Value own = way.sum.getInputs()[0];
     way.sum->getResult(0).replaceAllUsesWith(own);
     way.sum->erase();

@@ -21,8 +21,7 @@ def Dgc : Pass<"dgc", "::mlir::ModuleOp"> {
     gradient is summed as a whole and the update is that of momentum, whose velocity u is. Where k
     changes there is a branch per k, taken by a counter of steps. Parameters of fewer than
     `dgc_min_size` elements, and where the axes have one rank, stay as they are. A `clip_by_norm` of
-    the sum becomes one of the replica's gradient, to the bound over the root of N; the decay of
-    parameters that is added to the sum is divided by N. Declares the contract `dgc`.
+    the sum becomes one of the replica's gradient, to the bound over the root of N. Declares the contract `dgc`.
 
     Example:
 

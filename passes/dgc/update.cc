@@ -124,11 +124,12 @@ class Writer {
     mlir::Value sum = sumOver(builder_, loc(), gradient_, comm_);
     std::vector<pd::InputSlot> inputs;
     for (const std::string& slot : op_.inputSlots())
-      inputs.push_back({slot,
-                        {slot == "Param"      ? before.parameter
-                         : slot == "Velocity" ? before.velocity
-                         : slot == "Grad"     ? sum
-                                              : rate_}});
+      if (op_.input(slot))  // an empty slot stays away
+        inputs.push_back({slot,
+                          {slot == "Param"      ? before.parameter
+                           : slot == "Velocity" ? before.velocity
+                           : slot == "Grad"     ? sum
+                                                : rate_}});
     const auto attributes =
         op_.operation()->getAttrOfType<mlir::DictionaryAttr>("attrs").getValue();
     pd::OpView made = declarations_.create(

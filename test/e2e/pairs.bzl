@@ -14,11 +14,11 @@ PAIRS = {
     "recompute_localsgd": ("local_sgd_case.py", {
         "fluid18/mnist_mlp": ["2", "3"] + _SQRT,
         "fluid18/adamax_mlp": ["4", "3", "--localsgd-k-steps", "2"] + _SQRT,
-        "static26/gpt_tiny": ["2", "2"] + _SQRT,
+        "fluid18/lenet": ["2", "2"] + _SQRT,
     }),
     "lars_localsgd": ("local_sgd_case.py", {
         "fluid18/mnist_mlp": ["2", "3", "--lars"],
-        "fluid18/nesterov_exponential_mlp": ["4", "3", "--lars", "--localsgd-k-steps", "2"],
+        "static26/mlp_amp_ready": ["4", "3", "--lars", "--localsgd-k-steps", "2"],
     }),
     "lamb_localsgd": ("local_sgd_case.py", {
         "fluid18/cosine_adam_mlp": ["2", "3", "--lamb"],
@@ -40,7 +40,7 @@ PAIRS = {
     "gradient_merge_sharding": ("gradient_merge_case.py", {
         "fluid18/mnist_mlp": ["2", "2", "--sharding"],
         "fluid18/cosine_adam_mlp": ["2", "2,4", "--sharding"],
-        "static26/gpt_tiny": ["2", "2", "--sharding"],
+        "fluid18/lenet": ["2", "2", "--sharding"],
     }),
     "gradient_merge_fp16_allreduce": ("fp16_all_reduce_case.py", {
         "fluid18/mnist_mlp": ["2"] + _MERGE,
@@ -60,9 +60,6 @@ PAIRS = {
     }),
     "dgc_recompute": ("dgc_case.py", {
         "fluid18/mnist_mlp": ["2", "4", "--dgc-min-size", "500", "--dgc-sparsity", "0.99"] + _SQRT,
-    }),
-    "dgc_sync_batch_norm": ("train_case.py", {
-        "fluid18/resnet_cifar": ["1,2,4", "--dgc", "--dgc-rampup-begin-step", "100", "--dgc-min-size", "500", "--sync-batch-norm"],
     }),
 }
 

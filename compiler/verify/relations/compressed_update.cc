@@ -318,7 +318,8 @@ class Reader {
     if (type == "sgd" && !op.hasInput("MasterParam"))
       return bind(op.output("ParamOut"),
                   terms_.of("sgd", {in("Param"), in("Grad"), in("LearningRate")}));
-    if (type == "momentum" && op.operation()->getAttr("attrs") == composite_.getAttrs()) {
+    if (type == "momentum" && !op.input("MasterParam") &&
+        op.operation()->getAttr("attrs") == composite_.getAttrs()) {
       for (const char* slot : {"ParamOut", "VelocityOut"})
         bind(op.output(slot),
              terms_.of(std::string("momentum ") + slot,

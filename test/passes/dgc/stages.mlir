@@ -1,4 +1,4 @@
-// A number of elements per stage of the ramp: branches that a counter of steps chooses, dense ones first; Nesterov and a decay inside of the update.
+// A number of elements per stage of the ramp: branches that a counter of steps chooses, dense ones first; Nesterov.
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=dp" --cut-batch="axes=dp" --reduce-gradients="axes=dp" --dgc="axes=dp dgc_min_size=8 rampup_begin_step=2 rampup_step=4 sparsity=0.5,0.75" | FileCheck %s
 
 // CHECK: dist.contracts = [{sites = ["w: all of 8 up to step 2, 4 up to step 4, then 2"]
@@ -39,7 +39,7 @@ pd.program @main {
   %w = pd.get @w : tensor<2x4xf32>
   %v = pd.get @velocity : tensor<2x4xf32>
   %g = pd.reduce_mean X(%x) -> Out("w@GRAD") {dim = array<i32: 0>, op_role = 1 : i32, op_role_var = ["w", "w@GRAD"]} : (tensor<?x2x4xf32>) -> tensor<2x4xf32>
-  %u:2 = pd.momentum Grad(%g) LearningRate(%lr) Param(%w) Velocity(%v) -> ParamOut("w") VelocityOut("velocity") {mu = 0.9 : f32, use_nesterov = true, regularization_method = "l2_decay", regularization_coeff = 0.5 : f32, op_role = 2 : i32} : (tensor<2x4xf32>, tensor<1xf32>, tensor<2x4xf32>, tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>)
+  %u:2 = pd.momentum Grad(%g) LearningRate(%lr) Param(%w) Velocity(%v) -> ParamOut("w") VelocityOut("velocity") {mu = 0.9 : f32, use_nesterov = true, op_role = 2 : i32} : (tensor<2x4xf32>, tensor<1xf32>, tensor<2x4xf32>, tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>)
   pd.set @w, %u#0 : tensor<2x4xf32>
   pd.set @velocity, %u#1 : tensor<2x4xf32>
 }

@@ -89,6 +89,7 @@ Assumptions Proof::assumptions(const std::map<AtomId, bool>& assumed) {
   all.assumed = assumed;
   if (changes_.sharedDraws) all.sharedDraws = &sourceNames_;
   for (const auto& [weight, type] : pruned_) all.masks.insert(maskOf(weight));
+  if (!copies_.empty()) all.copies = &copies_;
   for (const auto& [copy, parameter] : copies_) all.before[copy] = variableTerm(terms_, parameter);
   return all;
 }

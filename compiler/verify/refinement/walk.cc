@@ -242,6 +242,9 @@ class Walk {
     std::string name = view.operation()->getNumResults() > 0
                            ? pd::nameOf(view.operation()->getResult(0)).str()
                            : "";
+    if (given_.copies)
+      if (auto copied = given_.copies->find(name); copied != given_.copies->end())
+        name = copied->second;
     const int number = draws_[name]++;
     return "draw " + name + "#" + std::to_string(number);
   }

@@ -30,6 +30,9 @@ struct Assumptions {
   // are one draw where it is one value. Not null: the names of the source, whose own ops `seed` are
   // ops like others.
   const std::set<std::string>* sharedDraws = nullptr;
+  // Copies of parameters (amp): what start-up draws for one is what the source draws for the
+  // parameter. Null: there are none.
+  const std::map<std::string, std::string>* copies = nullptr;
   // Variables that weights are multiplied by (asp), where they are what they were before the step.
   std::set<std::string> masks;
   // What an op is read as (lamb for adam); null: as it stands.

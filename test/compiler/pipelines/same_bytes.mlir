@@ -16,12 +16,12 @@
 // CHECK: builtin.module(check-source,form-job{axes=dp:4 comm-axes=dp nccl_comm_num=1 use_hierarchical_allreduce=false sync_batch_norm=false},cut-batch{axes=dp},broadcast-startup{axes=dp},scale-loss{axes=dp scale_strategy=avg},reduce-gradients{axes=dp},bucket{axes=dp fuse_grad_size_in_MB=7},declare-relations{axes=dp},declare-sites)
 
 // What a request may not say is said of the flag, or of the pair.
-// RUN: not dtranspile transpile --print-pipeline --trainers 4 --scale-strategy sum 2>&1 | FileCheck %s --check-prefix=WORD
+// RUN: not dtranspile transpile --print-pipeline --trainers 4 --scale-strategy customized 2>&1 | FileCheck %s --check-prefix=WORD
 // RUN: not dtranspile transpile --print-pipeline --trainers 4 --nccl-comm-num 65 2>&1 | FileCheck %s --check-prefix=RANGE
 // RUN: not dtranspile transpile --print-pipeline --mode nccl2 --collective-mode local_sgd 2>&1 | FileCheck %s --check-prefix=PAIR
 // RUN: not dtranspile transpile --print-pipeline --batch-dim "a b=0" 2>&1 | FileCheck %s --check-prefix=BLANK
 // RUN: not dtranspile transpile --trainers 4 2>&1 | FileCheck %s --check-prefix=MAIN
-// WORD: --scale-strategy: sum not in {avg,reference}
+// WORD: --scale-strategy: customized not in {avg,sum,reference}
 // RANGE: --nccl-comm-num: '65' is no whole number from 1 to 64
 // PAIR: error: mode nccl2 and collective_mode local_sgd
 // BLANK: error: batch_dims: 'a b=0' is empty or holds a blank, comma, quote or bracket

@@ -39,7 +39,7 @@
 // CHECK: pd.yield
 
 // Servers hold parameters, and nothing else.
-// CHECK-LABEL: dist.role @pserver on @pservers
+// CHECK-LABEL: dist.role @pserver on @servers
 // CHECK-NEXT: pd.var @b : tensor<?xf32> {dist.rel = #dist.rel<"b", ps: S(0, blocks(4, per 4, first 0))>
 // CHECK-NEXT: pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(10, per 5, first 1))>
 // CHECK-NEXT: pd.program @main

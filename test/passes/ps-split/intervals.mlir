@@ -6,7 +6,7 @@
 // CHECK: dist.push {{.*}} to @pserver::@step merge each
 // CHECK-NOT: conditional_block
 
-// CHECK-LABEL: dist.role @pserver on @pservers
+// CHECK-LABEL: dist.role @pserver on @servers
 // CHECK: dist.handle push @step
 // CHECK-NEXT: pd.get @step
 // CHECK-NEXT: [[NEXT:%[0-9]+]] = pd.increment

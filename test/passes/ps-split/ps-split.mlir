@@ -6,7 +6,7 @@
 // TWICE: error: has a role @pserver already
 
 // CHECK: dist.mesh @world [dp = 2]
-// CHECK: dist.mesh @pservers [ps = 2]
+// CHECK: dist.mesh @servers [ps = 2]
 // CHECK: dist.comm @rounds on @world over [dp] rpc @pserver {carries = "rounds"}
 // CHECK-NOT: group
 
@@ -25,7 +25,7 @@
 // CHECK-NEXT: }
 
 // State is cut like its parameter, the rate is everywhere.
-// CHECK-LABEL: dist.role @pserver on @pservers
+// CHECK-LABEL: dist.role @pserver on @servers
 // CHECK: pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(10, per 5, first 1))>, parameter}
 // CHECK: pd.var @b : tensor<?xf32> {dist.rel = #dist.rel<"b", ps: S(0, blocks(4, per 4, first 0))>, parameter}
 // CHECK: pd.var @v : tensor<?x4xf32> {dist.rel = #dist.rel<"v", ps: S(0, blocks(10, per 5, first 1))>}

@@ -32,7 +32,7 @@
 // HALF: dist.serve on @rounds mode half_async
 
 // The rate is made anew of the counter; powers are advanced after the blocks, once per push.
-// CHECK-LABEL: dist.role @pserver on @pservers
+// CHECK-LABEL: dist.role @pserver on @servers
 // CHECK: dist.serve on @rounds mode async {
 // CHECK-NEXT: dist.handle push @step ({{.*}}: tensor<1xi64>) {
 // CHECK-NEXT: [[OLD:%[0-9]+]] = pd.get @step

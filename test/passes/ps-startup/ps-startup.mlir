@@ -28,7 +28,7 @@
 // CHECK: [[ZERO:%[0-9]+]] = pd.fill_constant -> Out("b")
 // CHECK-NEXT: [[OWN:%[0-9]+]] = dist.slice [[ZERO]] dim 0 layout <blocks(4, per 4, first 0)> over [ps] : tensor<4xf32> -> tensor<?xf32>
 // CHECK-NEXT: pd.set @b, [[OWN]]
-// CHECK: [[SAME:%[0-9]+]]:2 = dist.broadcast([[DRAWN]], [[FROZEN]]) on @pservers_sum from <ps = 0>
+// CHECK: [[SAME:%[0-9]+]]:2 = dist.broadcast([[DRAWN]], [[FROZEN]]) on @servers_sum from <ps = 0>
 // CHECK: [[OWNW:%[0-9]+]] = dist.slice [[SAME]]#0 dim 0 layout <blocks(10, per 5, first 1)> over [ps]
 // CHECK-NEXT: pd.set @w, [[OWNW]]
 

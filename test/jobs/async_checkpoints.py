@@ -94,7 +94,7 @@ def by_hand(runs, mode, trainer_words, server_words, late=0):
     time.sleep(late)
     where = ["--pservers", ",".join(job.endpoints), "--token-file", job.token_file, "--role", "pserver"]
     processes.append(start([*server_words, *where], {}))
-    wait_for_port(job.ports[1])
+    wait_for_port(job.ports[1], processes[-1])
     for noise in (b"GET / HTTP/1.1\r\n\r\n", os.urandom(4096), b""):
         try:
             with socket.create_connection(("127.0.0.1", job.ports[1]), timeout=5) as stranger:

@@ -50,9 +50,6 @@ std::string wrongIn(mlir::Operation* op, const Changes& changes) {
   if (!half) return "";
   if (isCast(op)) {
     if (narrows(view) && (view.role() & pd::kOptimize)) return "rounds what the update takes";
-    mlir::Operation* before = view.input("X") ? view.input("X").getDefiningOp() : nullptr;
-    if (!narrows(view) && isCast(before) && narrows(pd::OpView(before)))
-      return "takes what was rounded for others: its readers take it in full";
     return "";
   }
   if ((view.role() & pd::kOptimize) && llvm::any_of(values, [&](mlir::Value value) {

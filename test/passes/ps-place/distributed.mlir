@@ -1,6 +1,6 @@
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=3" | FileCheck %s --check-prefix=PLACE
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=3" --ps-split="axes=dp servers=3" --ps-startup="axes=dp" | FileCheck %s
-// RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=3" --ps-split="axes=dp servers=3" --ps-startup="axes=dp" --export-servers="role=server rank=1 endpoints=h0:1,h1:2,h2:3" 2>/dev/null | FileCheck %s --check-prefix=EXPORT
+// RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=3" --ps-split="axes=dp servers=3" --ps-startup="axes=dp" --export-servers="role=pserver rank=1 endpoints=h0:1,h1:2,h2:3" 2>/dev/null | FileCheck %s --check-prefix=EXPORT
 
 // A distributed table: row i on server i mod 3, its state alike, whatever min_block_size says.
 // PLACE: pd.var @t : tensor<10x4xf32> {dist.rel = #dist.rel<"t">, parameter, server_layout = #dist.layout<cyclic(10)>}

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <set>
+#include <string>
 
 #include "compiler/verify/refinement/refinement.h"
 #include "test/compiler/verify/jobs.h"
@@ -23,8 +25,9 @@ inline std::string textOf(const Rung& rung) {
   return text;
 }
 
-// How many programs the passes take, of those that they are proved of.
-inline int proveAll(const Strategy& strategy) {
+// How many programs the passes take, of those that they are proved of. `open`: those of which the
+// proof is known to be left open; one that is proved after all is to leave the list.
+inline int proveAll(const Strategy& strategy, const std::set<std::string>& open = {}) {
   Jobs jobs;
   mlir::ScopedDiagnosticHandler quiet(jobs.context(),
                                       [](mlir::Diagnostic&) { return mlir::success(); });
@@ -40,6 +43,10 @@ inline int proveAll(const Strategy& strategy) {
       if (!needsRefinement(*job)) continue;
       const Rung rung = verifyRefinement(*job);
       INFO(corpus << "/" << name << "\n" << textOf(rung));
+      if (open.count(std::string(corpus) + "/" + name)) {
+        CHECK(rung.verdict == Verdict::Unknown);
+        continue;
+      }
       CHECK(rung.verdict == Verdict::Holds);
       CHECK_FALSE(rung.conditions.empty());
       ++proved;
@@ -56,6 +63,10 @@ inline Rung edited(const char* program, const Strategy& strategy, const Edit& ed
   edit(nested(*job, "reference"));
   return verifyRefinement(*job);
 }
+
+// The loss scale is not followed through gradients of lists and of permutations.
+inline const std::set<std::string> kScaledOpen = {"fluid18/static_rnn", "fluid18/text_lstm",
+                                                  "static26/lstm_lm", "static26/vit_tiny"};
 
 inline pd::ProgramOp program(mlir::ModuleOp module, llvm::StringRef name) {
   return module.lookupSymbol<pd::ProgramOp>(name);

@@ -149,16 +149,16 @@ TEST_CASE("wrong merged steps are not proved") {
 }
 
 TEST_CASE("mixed precision is proved of every program that it takes") {
-  CHECK(proveAll(withAmp()) >= 10);
+  CHECK(proveAll(withAmp(), kScaledOpen) >= 10);
   Strategy fixed = withAmp();
   fixed.use_dynamic_loss_scaling = false;
-  CHECK(proveAll(fixed) >= 10);
+  CHECK(proveAll(fixed, kScaledOpen) >= 10);
   Strategy other = withAmp();
   other.amp_dtype = "bfloat16";
   CHECK(proveAll(other) >= 10);
   Strategy merged = merging(2, true);
   merged.amp = true;
-  CHECK(proveAll(merged) >= 10);
+  CHECK(proveAll(merged, kScaledOpen) >= 10);
 }
 
 // What the source has no variable for: only the declared change says how it begins and moves.

@@ -317,7 +317,7 @@ TEST_CASE("names that a block of the job gives") {
   };
   SECTION("one of its own") { CHECK(renamed("own").overall() == Verdict::Holds); }
   SECTION("that of a variable which is not set to it") {
-    CHECK_THAT(refuted(renamed("fc_0.b_0"), "name").text, Contains("which is not set to it"));
+    CHECK_THAT(refuted(renamed("fc_2.w_0"), "name").text, Contains("which is not set to it"));
   }
   SECTION("that of a value around the block") {
     CHECK_THAT(refuted(renamed("fc_0.tmp_0"), "name").text,

@@ -68,6 +68,7 @@ mlir::Value Values::as(mlir::Value value, mlir::Type element, mlir::Operation* u
   return casts_[{value, element}] = made->getResult(0);
 }
 
+// A cast of what the loss takes or gives is not the loss: only one op is that.
 mlir::Operation* Values::cast(mlir::OpBuilder& builder, mlir::Value value, mlir::Type element,
                               llvm::StringRef name, int role) {
   const mlir::Type type = withElement(value.getType(), element);
@@ -82,7 +83,7 @@ mlir::Operation* Values::cast(mlir::OpBuilder& builder, mlir::Value value, mlir:
       .create(builder, value.getLoc(), "cast", {{"X", {value}}}, {{"Out", {{own, type}}}},
               {builder.getNamedAttr("in_dtype", code(elementOf(value))),
                builder.getNamedAttr("out_dtype", code(element))},
-              role)
+              role & ~pd::kLoss)
       .operation();
 }
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "runtime/exec/flight/recorder.h"
 #include "runtime/exec/plan.h"
 #include "runtime/exec/trace.h"
-#include "runtime/exec/flight/recorder.h"
 
 namespace dtranspile::exec {
 

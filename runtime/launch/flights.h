@@ -1,5 +1,5 @@
-// The memory of the ranks' flight recorders (runtime/exec/flight), which outlives them: made before they
-// start, read after they have ended. Used by RunJob and the supervisor.
+// The memory of the ranks' flight recorders (runtime/exec/flight), which outlives them: made before
+// they start, read after they have ended. Used by RunJob and the supervisor.
 #pragma once
 
 #include <string>

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/exec/json_reader.h"
 #include "runtime/exec/flight/recording.h"
+#include "runtime/exec/json_reader.h"
 
 namespace dtranspile::flight {
 

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
-#include "runtime/exec/json_reader.h"
 #include "runtime/exec/flight/layout.h"
+#include "runtime/exec/json_reader.h"
 #include "runtime/io/json.h"
 
 namespace dtranspile::flight {

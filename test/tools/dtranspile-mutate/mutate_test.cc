@@ -71,7 +71,7 @@ TEST_CASE("every kind finds something to break, and leaves the job itself alone"
   }
   // Jobs of several programs are text (test/jobs), and other strategies are other jobs: their kinds
   // are found in those by test/mutation/run.py.
-  const std::set<std::string> others = {"placement", "pipeline", "server",   "semantic",
+  const std::set<std::string> others = {"placement", "pipeline", "server",    "semantic",
                                         "amp",       "sharding", "recompute", "layers"};
   for (const Kind& kind : kinds()) {
     if (others.count(kind.group)) continue;

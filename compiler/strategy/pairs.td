@@ -218,7 +218,8 @@ def : Composes<Amp, [Lookahead], "lookahead_amp", "a step that is left out does 
 def : Composes<Recompute, [Lookahead], "lookahead_recompute">;
 def : Composes<Lars, [Lookahead], "lookahead_lars">;
 def : Composes<Lamb, [Lookahead], "lookahead_lamb">;
-def : Composes<Lookahead, [GradientMerge], "lookahead_merge", "updates count, not steps">;
+def : Later<Lookahead, [GradientMerge],
+            "slow weights would count the updates in the branch of the k-th step">;
 def : Composes<Lookahead, [Fp16AllReduce], "lookahead_fp16_all_reduce">;
 def : Composes<Lookahead, [SyncBatchNorm], "lookahead_sync_batch_norm">;
 def : Composes<Lookahead, [Hierarchical], "lookahead_hierarchical">;

@@ -64,7 +64,8 @@ inline Rung edited(const char* program, const Strategy& strategy, const Edit& ed
   return verifyRefinement(*job);
 }
 
-// The loss scale is not followed through gradients of lists, of permutations and of sequences.
+// Mixed precision of these: the loss scale is not followed through gradients of lists, permutations
+// and sequences, nor casts through the gradient of a broadcast sum.
 inline const std::set<std::string> kScaledOpen = {"fluid18/static_rnn", "fluid18/text_conv",
                                                   "fluid18/text_lstm", "static26/lstm_lm",
                                                   "static26/vit_tiny"};

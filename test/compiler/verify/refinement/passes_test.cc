@@ -155,7 +155,7 @@ TEST_CASE("mixed precision is proved of every program that it takes") {
   CHECK(proveAll(fixed, kScaledOpen) >= 10);
   Strategy other = withAmp();
   other.amp_dtype = "bfloat16";
-  CHECK(proveAll(other) >= 10);
+  CHECK(proveAll(other, kScaledOpen) >= 10);
   Strategy merged = merging(2, true);
   merged.amp = true;
   CHECK(proveAll(merged, kScaledOpen) >= 10);

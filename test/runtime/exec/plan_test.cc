@@ -239,6 +239,7 @@ Json JobPlanJson() {
 
 TEST_CASE("a plan of a job of several programs is written as it is read") {
   Json json = JobPlanJson();
+  json["target"]["device"] = "cpu";
   const auto plan = ParsePlan("plan.json", json.dump());
   INFO(plan.status().ToString());
   REQUIRE(plan.ok());

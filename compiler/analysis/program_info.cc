@@ -64,6 +64,17 @@ pd::ProgramOp findProgram(mlir::Operation* symbolTable, llvm::StringRef symbol) 
                      : pd::ProgramOp();
 }
 
+mlir::ModuleOp findModule(mlir::ModuleOp job, llvm::StringRef name) {
+  for (auto module : job.getOps<mlir::ModuleOp>())
+    if (module.getSymName() == std::optional<llvm::StringRef>(name)) return module;
+  return {};
+}
+
+mlir::ModuleOp referenceModule(mlir::ModuleOp job) {
+  mlir::ModuleOp reference = findModule(job, "reference");
+  return reference ? reference : findModule(job, "source");
+}
+
 mlir::Value lastNamed(pd::ProgramOp program, llvm::StringRef name) {
   mlir::Value last;
   for (mlir::Operation& op : *program.getBodyBlock())

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dialects/pd/pd.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace dtranspile {
 
@@ -19,6 +20,13 @@ std::vector<pd::InputOp> inputsOf(pd::ProgramOp program);
 
 // The pd.program called `symbol` in a module or role; null if there is none.
 pd::ProgramOp findProgram(mlir::Operation* symbolTable, llvm::StringRef symbol);
+
+// The module called `name` in a job; null if there is none.
+mlir::ModuleOp findModule(mlir::ModuleOp job, llvm::StringRef name);
+
+// The single-device programs that the roles of a job must preserve: @reference, or @source where
+// they are equal; null where the job holds neither.
+mlir::ModuleOp referenceModule(mlir::ModuleOp job);
 
 // Names that block 0 assigns: what can be fetched.
 bool definesName(pd::ProgramOp program, llvm::StringRef name);

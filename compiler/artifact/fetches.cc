@@ -45,7 +45,8 @@ const char* fromShares(const Reading& whole, mlir::Value value) {
 std::vector<FetchRelation> fetchRelations(mlir::ModuleOp job, dist::RoleOp role,
                                           llvm::ArrayRef<std::string> names) {
   std::vector<FetchRelation> result;
-  pd::ProgramOp main = findProgram(role, "main"), original = findProgram(referenceOf(job), "main");
+  pd::ProgramOp main = findProgram(role, "main"),
+                original = findProgram(referenceModule(job), "main");
   dist::MeshOp mesh = dist::meshOf(role);
   if (!main || !mesh || !original) {
     for (const std::string& name : names) result.push_back({name, "?", "list"});

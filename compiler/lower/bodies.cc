@@ -3,6 +3,7 @@
 #include <climits>
 
 namespace dtranspile::lower {
+namespace {
 
 // Bodies are numbered in the order in which they begin, so that those within one follow it.
 class Bodies {
@@ -23,12 +24,7 @@ class Bodies {
       for (std::vector<Node>* inner : node.bodies()) run(*inner, pass);
       node.gatherArgs();
     }
-    Body body;
-    body.nodes_ = &nodes;
-    body.begin_ = own;
-    body.end_ = next_;
-    body.touched_ = &touched_;
-    pass(body);
+    pass(Body(nodes, own, next_, touched_));
   }
 
   void run(PlanProgram& program, llvm::function_ref<void(const Body&)> pass) {
@@ -64,12 +60,14 @@ class Bodies {
 
   Plan& plan_;
   int next_ = 0;
-  std::map<int, std::pair<int, int>> touched_;  // storage -> first and last body that uses it
+  Body::Touched touched_;
 };
 
+}  // namespace
+
 bool Body::isPinned(int storage) const {
-  auto found = touched_->find(storage);
-  return found != touched_->end() && (found->second.first < begin_ || found->second.second >= end_);
+  auto found = touched_.find(storage);
+  return found != touched_.end() && (found->second.first < begin_ || found->second.second >= end_);
 }
 
 void forEachBody(Plan& plan, PlanProgram& program, llvm::function_ref<void(const Body&)> pass) {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "compiler/lower/plan.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -13,16 +15,23 @@ namespace dtranspile::lower {
 // One of them, with what is looked at from outside of it.
 class Body {
  public:
-  std::vector<Node>& nodes() const { return *nodes_; }
+  // First and last body that uses a storage, by its number.
+  using Touched = std::map<int, std::pair<int, int>>;
+
+  // Bodies are numbered in the order in which they begin: [begin, end) are the one of these nodes
+  // and those within it. All outlive it.
+  Body(std::vector<Node>& nodes, int begin, int end, const Touched& touched)
+      : nodes_(nodes), begin_(begin), end_(end), touched_(touched) {}
+
+  std::vector<Node>& nodes() const { return nodes_; }
   // Whether something around the body, or another run of it, uses the memory of this buffer: a pass
   // leaves it as it is.
   bool isPinned(int storage) const;
 
  private:
-  friend class Bodies;
-  std::vector<Node>* nodes_ = nullptr;
-  int begin_ = 0, end_ = 0;  // of the numbers of the bodies within this one, itself included
-  const std::map<int, std::pair<int, int>>* touched_ = nullptr;
+  std::vector<Node>& nodes_;
+  const int begin_, end_;
+  const Touched& touched_;
 };
 
 // Calls `pass` for every body, inner ones first, and brings the arguments of nodes with bodies up

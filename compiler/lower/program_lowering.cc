@@ -328,7 +328,7 @@ LogicalResult ProgramLowering::lowerSet(pd::SetOp op) {
 }
 
 LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
-  if (isBlockOp(op.type())) return BlockLowering(*this, op).run();
+  if (isBlockOp(op.type())) return lowerBlockOp(*this, op);
   for (mlir::Value result : op.operation()->getResults())
     info(result) = pd::declaredInfo(result.getType());
   InferAdapter adapter(infos(), op, program().getVersion());

@@ -2,13 +2,17 @@
 // block a sequence input is one row, `ex_states` are the `states` of the turn before, an output is
 // row by row what the block computes. The gradient runs the turns backwards: the gradient of
 // `states` is that of the next turn's `ex_states`.
+#include <utility>
+
 #include "compiler/lower/block_lowering.h"
+#include "compiler/lower/block_nodes.h"
+#include "compiler/lower/block_tape.h"
+#include "compiler/lower/turns.h"
 
 namespace dtranspile::lower {
 
 using llvm::failure;
 using llvm::LogicalResult;
-using llvm::StringRef;
 using llvm::success;
 
 namespace {
@@ -25,124 +29,138 @@ pd::TensorInfo stackOf(pd::TensorInfo row, int64_t extent) {
 
 }  // namespace
 
-LogicalResult BlockLowering::lowerRecurrent() {
-  mlir::Value first = op_.input("inputs");
-  if (!first || info(first).dims.empty())
-    return unsupported("a recurrent block without a sequence input");
-  if (llvm::is_contained(op_.inputs("inputs"), mlir::Value()))
-    return unsupported("an absent sequence input");
-  const int step = counter(), more = flag(), sequence = bufferOf(first);
-  const int64_t reverse = op_.getBool("reverse");
-  const std::vector<std::string> previous = op_.getStrings("ex_states"),
-                                 states = op_.getStrings("states");
-  std::vector<Carried> carried;
-  addCaptured(carried);
+LogicalResult lowerRecurrent(Lowering& lowering, const BlockOp& block) {
+  const pd::OpView& op = block.op();
+  mlir::Value first = op.input("inputs");
+  if (!first || lowering.info(first).dims.empty())
+    return block.unsupported("a recurrent block without a sequence input");
+  if (llvm::is_contained(op.inputs("inputs"), mlir::Value()))
+    return block.unsupported("an absent sequence input");
+  const int step = newCounter(lowering), more = newFlag(lowering),
+            sequence = lowering.bufferOf(first);
+  const int64_t reverse = op.getBool("reverse");
+  const std::vector<std::string> previous = op.getStrings("ex_states"),
+                                 states = op.getStrings("states");
+  Turns turns(lowering, block);
+  turns.addCaptured();
   for (size_t i = 0; i < previous.size() && i < states.size(); ++i) {
-    mlir::Value initial = op_.input("initial_states", static_cast<unsigned>(i));
-    if (!initial) return unsupported("an absent initial state");
-    carried.push_back({.name = previous[i],
-                       .initial = initial,
-                       .argument = argument(previous[i]),
-                       .info = info(initial),
-                       .next = states[i]});
+    mlir::Value initial = op.input("initial_states", static_cast<unsigned>(i));
+    if (!initial) return block.unsupported("an absent initial state");
+    turns.add({.name = previous[i],
+               .initial = initial,
+               .argument = block.argument(previous[i]),
+               .info = lowering.info(initial),
+               .next = states[i]});
   }
   auto before = [&]() -> LogicalResult {
-    for (mlir::Value input : op_.inputs("inputs")) {
-      mlir::Value row = argument(pd::nameOf(input));
+    for (mlir::Value input : op.inputs("inputs")) {
+      mlir::Value row = block.argument(pd::nameOf(input));
       if (!row) continue;
-      bind(row, fresh(pd::nameOf(input), rowOf(info(input))), rowOf(info(input)));
-      call("dt_row", {bufferOf(input), step}, {bufferOf(row)});
+      lowering.bind(row, lowering.newBuffer(pd::nameOf(input), rowOf(lowering.info(input))),
+                    rowOf(lowering.info(input)));
+      addCall(lowering, "dt_row", {lowering.bufferOf(input), step}, {lowering.bufferOf(row)});
     }
     return success();
   };
   Tape lists;
   auto after = [&]() -> LogicalResult {
-    for (unsigned i = 0; i < op_.outputCount("outputs"); ++i) {
-      mlir::Value result = op_.output("outputs", i);
-      mlir::Value value = result ? inside(op_.outputName("outputs", i)) : mlir::Value();
+    for (unsigned i = 0; i < op.outputCount("outputs"); ++i) {
+      mlir::Value result = op.output("outputs", i);
+      mlir::Value value = result ? block.inside(op.outputName("outputs", i)) : mlir::Value();
       if (!value)
-        return unsupported("output " + op_.outputName("outputs", i) +
-                           ", which the block does not write,");
-      const pd::TensorInfo stacked = stackOf(info(value), info(first).dims[0]);
-      bind(result, fresh(op_.outputName("outputs", i), stacked), stacked);
-      call("dt_set_row", {bufferOf(value), step, sequence}, {bufferOf(result)});
+        return block.unsupported("output " + op.outputName("outputs", i) +
+                                 ", which the block does not write,");
+      const pd::TensorInfo stacked = stackOf(lowering.info(value), lowering.info(first).dims[0]);
+      lowering.bind(result, lowering.newBuffer(op.outputName("outputs", i), stacked), stacked);
+      addCall(lowering, "dt_set_row", {lowering.bufferOf(value), step, sequence},
+              {lowering.bufferOf(result)});
     }
-    if (isTapeRead("step_scopes")) lists = pushTape(savedNow());
-    call("dt_loop_next", {sequence}, {step, more}, {reverse});
+    if (isTapeRead(lowering, block, "step_scopes"))
+      lists = pushTape(lowering, savedNow(lowering, block));
+    addCall(lowering, "dt_loop_next", {sequence}, {step, more}, {reverse});
     return success();
   };
   std::vector<Node> body;
-  if (failed(lowerTurns(carried, body, before, after))) return failure();
-  initialise(carried);
-  if (isTapeRead("step_scopes")) {
-    clearTape(lists);
-    program_.tapes()[op_.output("step_scopes")] = lists;
+  if (failed(turns.lower(body, before, after))) return failure();
+  turns.initialise();
+  if (isTapeRead(lowering, block, "step_scopes")) {
+    clearTape(lowering, lists);
+    lowering.tapes()[op.output("step_scopes")] = lists;
   }
-  call("dt_loop_begin", {sequence}, {step, more}, {reverse});
-  addLoop(more, std::move(body));
-  bindCarried(carried, op_.outputs("$written"));
+  addCall(lowering, "dt_loop_begin", {sequence}, {step, more}, {reverse});
+  addLoop(lowering, more, std::move(body));
+  turns.bindResults(op.outputs("$written"));
   return success();
 }
 
-LogicalResult BlockLowering::lowerRecurrentGrad() {
-  std::optional<Tape> tape = tapeOf("step_scopes");
-  mlir::Value first = op_.input("inputs");
-  if (!tape || !first) return unsupported("a gradient without its forward block");
-  const int step = counter(), more = flag(), sequence = bufferOf(first);
-  const int64_t reverse = !op_.getBool("reverse");
-  const std::vector<std::string> previous = op_.getStrings("ex_states"),
-                                 states = op_.getStrings("states");
-  std::vector<Carried> carried;
+LogicalResult lowerRecurrentGrad(Lowering& lowering, const BlockOp& block) {
+  const pd::OpView& op = block.op();
+  std::optional<Tape> tape = tapeOf(lowering, block, "step_scopes");
+  mlir::Value first = op.input("inputs");
+  if (!tape || !first) return block.unsupported("a gradient without its forward block");
+  const int step = newCounter(lowering), more = newFlag(lowering),
+            sequence = lowering.bufferOf(first);
+  const int64_t reverse = !op.getBool("reverse");
+  const std::vector<std::string> previous = op.getStrings("ex_states"),
+                                 states = op.getStrings("states");
+  Turns turns(lowering, block);
   std::vector<int> zeroLike;
   for (size_t i = 0; i < previous.size() && i < states.size(); ++i) {
-    mlir::Value initial = op_.input("initial_states", static_cast<unsigned>(i));
-    if (!initial) return unsupported("an absent initial state");
-    if (!inside(previous[i] + "@GRAD")) return unsupported("a state without a gradient");
-    carried.push_back({.name = states[i] + "@GRAD",
-                       .initial = {},
-                       .argument = argument(states[i] + "@GRAD"),
-                       .info = info(initial),
-                       .next = previous[i] + "@GRAD"});
-    zeroLike.push_back(bufferOf(initial));
+    mlir::Value initial = op.input("initial_states", static_cast<unsigned>(i));
+    if (!initial) return block.unsupported("an absent initial state");
+    if (!block.inside(previous[i] + "@GRAD"))
+      return block.unsupported("a state without a gradient");
+    turns.add({.name = states[i] + "@GRAD",
+               .initial = {},
+               .argument = block.argument(states[i] + "@GRAD"),
+               .info = lowering.info(initial),
+               .next = previous[i] + "@GRAD"});
+    zeroLike.push_back(lowering.bufferOf(initial));
   }
   auto before = [&]() -> LogicalResult {
     for (const char* slot : {"inputs", "outputs", "outputs@GRAD"}) {
-      for (mlir::Value whole : op_.inputs(slot)) {
-        mlir::Value row = whole ? argument(pd::nameOf(whole)) : mlir::Value();
+      for (mlir::Value whole : op.inputs(slot)) {
+        mlir::Value row = whole ? block.argument(pd::nameOf(whole)) : mlir::Value();
         // A gradient that nobody has written stays unset: rnn_memory_helper_grad makes zeros of it.
         if (!row || tape->values.count(pd::nameOf(whole).str()) ||
             whole.getDefiningOp<pd::UndefOp>())
           continue;
-        bind(row, fresh(pd::nameOf(whole), rowOf(info(whole))), rowOf(info(whole)));
-        call("dt_row", {bufferOf(whole), step}, {bufferOf(row)});
+        lowering.bind(row, lowering.newBuffer(pd::nameOf(whole), rowOf(lowering.info(whole))),
+                      rowOf(lowering.info(whole)));
+        addCall(lowering, "dt_row", {lowering.bufferOf(whole), step}, {lowering.bufferOf(row)});
       }
     }
     return success();
   };
   auto after = [&]() -> LogicalResult {
-    for (unsigned i = 0; i < op_.outputCount("inputs@GRAD"); ++i) {
-      mlir::Value result = op_.output("inputs@GRAD", i), forward = op_.input("inputs", i);
-      if (!result || !program_.needed(result)) continue;
-      mlir::Value value = gradientInside(forward, pd::nameOf(result));
+    for (unsigned i = 0; i < op.outputCount("inputs@GRAD"); ++i) {
+      mlir::Value result = op.output("inputs@GRAD", i), forward = op.input("inputs", i);
+      if (!result || !lowering.needed(result)) continue;
+      mlir::Value value = block.gradientInside(forward, pd::nameOf(result));
       if (!value || !forward)
-        return unsupported("output " + pd::nameOf(result) + ", which the block does not write,");
-      bind(result, fresh(pd::nameOf(result), info(forward)), info(forward));
-      call("dt_set_row", {bufferOf(value), step, sequence}, {bufferOf(result)});
+        return block.unsupported("output " + pd::nameOf(result) +
+                                 ", which the block does not write,");
+      lowering.bind(result, lowering.newBuffer(pd::nameOf(result), lowering.info(forward)),
+                    lowering.info(forward));
+      addCall(lowering, "dt_set_row", {lowering.bufferOf(value), step, sequence},
+              {lowering.bufferOf(result)});
     }
-    call("dt_loop_next", {sequence}, {step, more}, {reverse});
+    addCall(lowering, "dt_loop_next", {sequence}, {step, more}, {reverse});
     return success();
   };
   auto begin = [&] {
-    for (size_t i = 0; i < carried.size(); ++i)
-      call("dt_zeros_like", {zeroLike[i]}, {carried[i].buffer});
-    call("dt_loop_begin", {sequence}, {step, more}, {reverse});
+    for (size_t i = 0; i < turns.carried().size(); ++i)
+      addCall(lowering, "dt_zeros_like", {zeroLike[i]}, {turns.carried()[i].buffer});
+    addCall(lowering, "dt_loop_begin", {sequence}, {step, more}, {reverse});
     return success();
   };
-  if (failed(lowerGradientLoop("parameters", *tape, carried, more, before, after, begin)))
+  if (failed(lowerGradientLoop(lowering, block, {"parameters", *tape, more}, turns, before, after,
+                               begin)))
     return failure();
-  for (unsigned i = 0; i < op_.outputCount("initial_states@GRAD"); ++i) {
-    mlir::Value result = op_.output("initial_states@GRAD", i);
-    if (result && i < carried.size()) bind(result, carried[i].buffer, carried[i].info);
+  for (unsigned i = 0; i < op.outputCount("initial_states@GRAD"); ++i) {
+    mlir::Value result = op.output("initial_states@GRAD", i);
+    if (result && i < turns.carried().size())
+      lowering.bind(result, turns.carried()[i].buffer, turns.carried()[i].info);
   }
   return success();
 }

@@ -16,9 +16,9 @@ using llvm::StringRef;
 constexpr RuleTable (*kFamilies[])() = {
     activationRules,    ampRules,           controlFlowRules, convolutionRules, creationRules,
     detectionRules,     elementwiseRules,   embeddingRules,   hostRules,        indexingRules,
-    interpolationRules, linearAlgebraRules, logicalRules,     lossRules,        metricRules,
-    normalizationRules, optimizerRules,     randomRules,      recurrentRules,   reductionRules,
-    sequenceRules,      shapeRules,         tensorArrayRules,
+    interpolationRules, linearAlgebraRules, normRules,        logicalRules,     lossRules,
+    metricRules,        normalizationRules, optimizerRules,   randomRules,      recurrentRules,
+    reductionRules,     sequenceRules,      shapeRules,       tensorArrayRules,
 };
 
 const llvm::StringMap<const LoweringRule*>& index() {

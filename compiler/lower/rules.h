@@ -107,6 +107,7 @@ RuleTable logicalRules();
 RuleTable lossRules();
 RuleTable metricRules();
 RuleTable normalizationRules();
+RuleTable normRules();  // of linear_algebra
 RuleTable optimizerRules();
 RuleTable randomRules();
 RuleTable recurrentRules();

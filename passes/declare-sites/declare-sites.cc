@@ -22,7 +22,7 @@ struct DeclareSites : impl::DeclareSitesBase<DeclareSites> {
     std::vector<std::string> names;
     for (auto role : job.getOps<dist::RoleOp>()) {
       pd::ProgramOp program = findProgram(role, "main"),
-                    original = findProgram(verify::referenceOf(job), "main");
+                    original = findProgram(referenceModule(job), "main");
       if (!program || !original) continue;
       const verify::Reference reference(original);
       const verify::Contracts contracts = verify::Contracts::of(job);

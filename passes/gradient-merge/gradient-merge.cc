@@ -20,7 +20,7 @@ namespace dtranspile::passes {
 namespace {
 
 constexpr llvm::StringLiteral kMerged = "@GRAD@GradientMerge";
-constexpr llvm::StringLiteral kStep = "gradient_merge_step";
+constexpr llvm::StringLiteral kStem = "gradient_merge";
 
 // A parameter's gradient where it is complete, and the variable that adds it up.
 struct Gradient {
@@ -189,21 +189,10 @@ class Merger {
 
   // The variable becomes zero.
   void empty(mlir::OpBuilder& builder, pd::VarOp var, int role) {
-    mlir::Value zero = constant(builder, var.getSymName(),
-                                llvm::cast<mlir::RankedTensorType>(var.getType()), 0, role);
+    mlir::Value zero =
+        constant(builder, main_.getLoc(), llvm::cast<mlir::RankedTensorType>(var.getType()), 0,
+                 var.getSymName(), role, declarations_);
     pd::SetOp::create(builder, var.getLoc(), symbol(var.getSymName()), zero);
-  }
-
-  mlir::Value constant(mlir::OpBuilder& builder, llvm::StringRef name, mlir::RankedTensorType type,
-                       float value, int role) {
-    const auto dtype = static_cast<int32_t>(*pd::dtypeOf(type.getElementType()));
-    return declarations_
-        .create(builder, main_.getLoc(), "fill_constant", {}, {{"Out", {{name.str(), type}}}},
-                {builder.getNamedAttr("dtype", builder.getI32IntegerAttr(dtype)),
-                 builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(type.getShape())),
-                 builder.getNamedAttr("value", builder.getF32FloatAttr(value))},
-                role)
-        .output("Out");
   }
 
   // Where the gradient is complete, so that it need not be kept.
@@ -222,36 +211,8 @@ class Merger {
     pd::SetOp::create(builder, loc, symbol(name), sum.output("Out"));
   }
 
-  // conditional_block(step mod k == 0), at the end of the program.
   void openBranch() {
-    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(block_);
-    mlir::Location loc = main_.getLoc();
-    auto number = mlir::RankedTensorType::get({1}, builder.getI64Type());
-    pd::VarOp counter = addVariable(kStep, number);
-    const auto role = pd::kOptimize;
-    const auto axis = builder.getNamedAttr("axis", builder.getI32IntegerAttr(-1));
-    auto fresh = [&](llvm::StringRef stem) { return declarations_.freshName(block_, stem); };
-    mlir::Value step = pd::GetOp::create(builder, loc, number, symbol(counter.getSymName()));
-    mlir::Value next = declarations_
-                           .create(builder, loc, "increment", {{"X", {step}}},
-                                   {{"Out", {{counter.getSymName().str(), number}}}},
-                                   {builder.getNamedAttr("step", builder.getF32FloatAttr(1))}, role)
-                           .output("Out");
-    pd::SetOp::create(builder, loc, symbol(counter.getSymName()), next);
-    mlir::Value k =
-        constant(builder, fresh("gradient_merge_k"), number, static_cast<float>(steps_), role);
-    mlir::Value rest =
-        declarations_
-            .create(builder, loc, "elementwise_mod", {{"X", {next}}, {"Y", {k}}},
-                    {{"Out", {{fresh("gradient_merge_rest"), number}}}}, {axis}, role)
-            .output("Out");
-    mlir::Value zero = constant(builder, fresh("gradient_merge_zero"), number, 0, role);
-    auto flag = mlir::RankedTensorType::get({1}, builder.getI1Type());
-    mlir::Value due = declarations_
-                          .create(builder, loc, "equal", {{"X", {rest}}, {"Y", {zero}}},
-                                  {{"Out", {{fresh("gradient_merge_cond"), flag}}}}, {axis}, role)
-                          .output("Out");
-    conditional_ = addBranch(main_, due, fresh("gradient_merge_scope"), declarations_);
+    conditional_ = addBranchEvery(steps_, kStem, main_, startup_, declarations_);
     branch_ = &conditional_->getRegion(0).front();
   }
 

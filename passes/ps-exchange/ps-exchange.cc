@@ -13,7 +13,7 @@ namespace dtranspile::passes {
 
 namespace {
 
-constexpr llvm::StringLiteral kStep = "geo_sgd_step";
+constexpr llvm::StringLiteral kStem = "geo_sgd";
 // fill_constant holds what it fills with as a float.
 constexpr int64_t kMostSteps = int64_t{1} << 24;
 
@@ -148,7 +148,7 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
            {}});
     }
     mlir::Operation* branch =
-        addBranchEvery(geo_sgd_need_push_nums, kStep, job.main, job.startup, declarations_);
+        addBranchEvery(geo_sgd_need_push_nums, kStem, job.main, job.startup, declarations_);
     block_ = &branch->getRegion(0).front();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(block_);
     const double share = 1.0 / static_cast<double>(job.ranks);

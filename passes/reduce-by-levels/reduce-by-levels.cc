@@ -2,6 +2,7 @@
 #include "dialects/dist/lookup.h"
 #include "passes/reduce-by-levels/pass.h"
 #include "passes/support/job.h"
+#include "passes/support/sums.h"
 
 namespace dtranspile::passes {
 #define GEN_PASS_DEF_REDUCEBYLEVELS
@@ -77,35 +78,12 @@ class ReduceByLevels : public impl::ReduceByLevelsBase<ReduceByLevels> {
       (goesByLevels(value.getType(), size) ? byLevels : whole).push_back(index);
     if (byLevels.empty()) return {};
     if (whole.empty()) return op;
-    bool started = llvm::isa<dist::PendingType>(op->getResult(0).getType());
-    mlir::Operation* results = started ? *op->getResult(0).user_begin() : op.getOperation();
-    (void)part(op, results, whole, started);
-    dist::AllReduceOp levelled = part(op, results, byLevels, started);
-    if (started) results->erase();
+    mlir::Operation* results = resultsOf(op);
+    (void)takeApart(op, whole);
+    dist::AllReduceOp levelled = takeApart(op, byLevels);
+    if (results != op.getOperation()) results->erase();
     op.erase();
     return levelled;
-  }
-
-  // A sum of some of the values; its results take the place of theirs.
-  static dist::AllReduceOp part(dist::AllReduceOp op, mlir::Operation* results,
-                                llvm::ArrayRef<unsigned> members, bool started) {
-    llvm::SmallVector<mlir::Value> values;
-    for (unsigned index : members) values.push_back(op.getInputs()[index]);
-    llvm::SmallVector<mlir::Type> types(mlir::ValueRange(values).getTypes());
-    mlir::OpBuilder builder(op);
-    mlir::TypeRange own = types;
-    mlir::Type pending = dist::PendingType::get(op.getContext(), types);
-    auto sum =
-        dist::AllReduceOp::create(builder, op.getLoc(), started ? mlir::TypeRange(pending) : own,
-                                  op.getReduceAttr(), values, op.getCommAttr());
-    mlir::Operation* done = sum;
-    if (started) {
-      builder.setInsertionPoint(results);
-      done = dist::WaitOp::create(builder, results->getLoc(), own, sum.getResult(0));
-    }
-    for (auto [at, index] : llvm::enumerate(members))
-      results->getResult(index).replaceAllUsesWith(done->getResult(at));
-    return sum;
   }
 
   // Sums that are under way start their next level before `place`; those that are waited for before

@@ -4,6 +4,7 @@
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
+#include "passes/support/sums.h"
 
 namespace dtranspile::passes {
 namespace {
@@ -16,12 +17,6 @@ mlir::RankedTensorType fixedTensor(mlir::Type type) {
 bool sameShape(mlir::Value a, mlir::Value b) {
   mlir::RankedTensorType one = fixedTensor(a.getType()), other = fixedTensor(b.getType());
   return one && other && one.getShape() == other.getShape();
-}
-
-// The results of a sum, where it is waited for if it is started.
-mlir::Operation* resultsOf(dist::AllReduceOp sum) {
-  return llvm::isa<dist::PendingType>(sum->getResult(0).getType()) ? *sum->getResult(0).user_begin()
-                                                                   : sum.getOperation();
 }
 
 // Elements in memory order only: a dim that the op counts from the left is none of a flat part's.
@@ -143,14 +138,15 @@ std::optional<std::vector<Piece>> ShardPlan::evaluate(
   std::vector<Piece> found;
   for (auto [result, relation] : llvm::zip(op->getResults(), results)) {
     if (!relation.whole.known) return fail(context.reasons()[result.getResultNumber()].why);
-    if (!relation.whole.scale.isOne()) return fail("divides by an extent");
     const auto at = llvm::find_if(relations_, [&](const verify::Relation& one) {
       return one.whole.states == relation.whole.states;
     });
-    if (at == std::end(relations_)) return fail("gives neither a part nor a sum");
-    found.push_back(static_cast<Piece>(at - std::begin(relations_)));
-    if (found.back() == Piece::Part && !fixedTensor(result.getType()))
-      return fail("gives extents that are not known while compiling");
+    const auto piece = static_cast<Piece>(at - std::begin(relations_));
+    // A maximum over the ranks, say, or a mean: no rule gives one of a flat part so far.
+    if (at == std::end(relations_) || !relation.whole.scale.isOne() ||
+        (piece == Piece::Part && !fixedTensor(result.getType())))
+      return fail("gives neither a part of known extents nor a sum");
+    found.push_back(piece);
   }
   return found;
 }

@@ -1,5 +1,7 @@
 #include "passes/sharding/rewrite.h"
 
+#include "passes/support/sums.h"
+
 namespace dtranspile::passes {
 namespace {
 
@@ -63,39 +65,16 @@ void ShardRewriter::run() {
 // Gradients
 //===----------------------------------------------------------------------===//
 
-// A sum of some of the values of a sum; its results take the place of theirs.
-dist::AllReduceOp ShardRewriter::separate(dist::AllReduceOp op, mlir::Operation* results,
-                                          llvm::ArrayRef<unsigned> members) {
-  const bool started = results != op.getOperation();
-  llvm::SmallVector<mlir::Value> values;
-  for (unsigned member : members) values.push_back(op.getInputs()[member]);
-  const llvm::SmallVector<mlir::Type> types(mlir::ValueRange(values).getTypes());
-  mlir::OpBuilder builder(op);
-  const mlir::TypeRange own = types;
-  const mlir::Type pending = dist::PendingType::get(op.getContext(), types);
-  auto sum =
-      dist::AllReduceOp::create(builder, op.getLoc(), started ? mlir::TypeRange(pending) : own,
-                                op.getReduceAttr(), values, op.getCommAttr());
-  mlir::Operation* done = sum;
-  if (started) {
-    builder.setInsertionPoint(results);
-    done = dist::WaitOp::create(builder, results->getLoc(), own, sum.getResult(0));
-  }
-  for (auto [at, member] : llvm::enumerate(members))
-    results->getResult(member).replaceAllUsesWith(done->getResult(at));
-  return sum;
-}
-
 // all_reduce over all replicas -> reduce_scatter over the axis, and the sum of the part over the
 // others. What is started is started at the same place; the second level where it is waited for.
 void ShardRewriter::cutSum(const SumToCut& sum) {
   dist::AllReduceOp op = sum.op;
-  const bool started = llvm::isa<dist::PendingType>(op->getResult(0).getType());
-  mlir::Operation* results = started ? *op->getResult(0).user_begin() : op.getOperation();
+  mlir::Operation* results = resultsOf(op);
+  const bool started = results != op.getOperation();
   llvm::SmallVector<unsigned> rest;
   for (unsigned member = 0; member < op.getInputs().size(); ++member)
     if (!llvm::is_contained(sum.members, member)) rest.push_back(member);
-  if (!rest.empty()) separate(op, results, rest);
+  if (!rest.empty()) takeApart(op, rest);
 
   const size_t turn =
       llvm::find_if(comms_.all,

@@ -40,8 +40,6 @@ class ShardRewriter {
   // rank the part of the gradient that it updates by, and the other half is the all_gather of the
   // parameters (publish, or gatherParameters of stage 3).
   void cutSum(const SumToCut& sum);
-  dist::AllReduceOp separate(dist::AllReduceOp op, mlir::Operation* results,
-                             llvm::ArrayRef<unsigned> members);
   void rewriteOperands(mlir::Operation* op);
   mlir::Value cut(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value whole);
   void sumOperands(mlir::Operation* op);

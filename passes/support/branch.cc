@@ -99,7 +99,7 @@ mlir::Operation* addBranchEvery(int64_t steps, llvm::StringRef stem, pd::Program
   const auto fresh = [&](llvm::StringRef ending) {
     return declarations.freshName(block, stem.str() + ending.str());
   };
-  const mlir::StringAttr counter = builder.getStringAttr(fresh(""));
+  const mlir::StringAttr counter = builder.getStringAttr(fresh("_step"));
   const auto symbol = mlir::FlatSymbolRefAttr::get(counter);
   pd::VarOp::create(builder, loc, counter, mlir::TypeAttr::get(number), mlir::UnitAttr());
   for (pd::ProgramOp program : {main, startup}) {
@@ -124,12 +124,12 @@ mlir::Operation* addBranchEvery(int64_t steps, llvm::StringRef stem, pd::Program
   mlir::Value next = create("increment", {{"X", {step}}}, counter.str(), number,
                             builder.getNamedAttr("step", builder.getF32FloatAttr(1)));
   pd::SetOp::create(builder, loc, symbol, next);
-  mlir::Value every = constant(builder, loc, number, static_cast<double>(steps), fresh("_every"),
+  mlir::Value every = constant(builder, loc, number, static_cast<double>(steps), fresh("_k"),
                                pd::kOptimize, declarations);
   mlir::Value rest =
       create("elementwise_mod", {{"X", {next}}, {"Y", {every}}}, fresh("_rest"), number, axis);
   mlir::Value zero = constant(builder, loc, number, 0, fresh("_zero"), pd::kOptimize, declarations);
-  mlir::Value due = create("equal", {{"X", {rest}}, {"Y", {zero}}}, fresh("_due"), flag, axis);
+  mlir::Value due = create("equal", {{"X", {rest}}, {"Y", {zero}}}, fresh("_cond"), flag, axis);
   return addBranch(main, due, fresh("_scope"), declarations);
 }
 

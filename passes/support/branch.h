@@ -18,8 +18,8 @@ mlir::Operation* addBranch(pd::ProgramOp program, mlir::Value condition, llvm::S
 // number than the one around it.
 void renumberWithin(mlir::Operation* branch);
 
-// The same, taken in every `steps`-th step: counts them in a variable `stem`, which start-up sets
-// to zero. Names of values begin with `stem` too.
+// The same, taken in every `steps`-th step: counts them in a variable `<stem>_step`, which start-up
+// sets to zero. Names of values begin with `stem` too.
 mlir::Operation* addBranchEvery(int64_t steps, llvm::StringRef stem, pd::ProgramOp main,
                                 pd::ProgramOp startup, pd::Declarations& declarations);
 

@@ -8,7 +8,7 @@ namespace {
 
 // Of a job that holds no reference nothing is known: an empty one has no ops.
 pd::ProgramOp mainOfReference(mlir::ModuleOp job) {
-  mlir::Operation* reference = verify::referenceOf(job);
+  mlir::Operation* reference = referenceModule(job);
   return reference ? findProgram(reference, "main") : pd::ProgramOp();
 }
 

@@ -26,19 +26,21 @@ const Tensor* Find(const Course& course, int64_t step, const std::string& name, 
   return found == values.end() ? nullptr : &found->second;
 }
 
-// Values of ranks one after the other, along the first dimension.
-absl::StatusOr<Tensor> Joined(const std::vector<const Tensor*>& parts) {
+// Values of ranks one after the other, along the first dimension; nothing where they are scalars,
+// or do not fit each other: then no run of the job puts them together either.
+std::optional<Tensor> Joined(const std::vector<const Tensor*>& parts) {
   std::vector<int64_t> dims = parts.front()->dims;
-  if (dims.empty()) return absl::InvalidArgumentError("scalars cannot be put together");
+  if (dims.empty()) return std::nullopt;
   for (size_t i = 1; i < parts.size(); ++i) {
     if (parts[i]->dims.size() != dims.size() || parts[i]->dtype != parts[0]->dtype)
-      return absl::InvalidArgumentError("parts of different types");
+      return std::nullopt;
     dims[0] += parts[i]->dims[0];
   }
-  DT_ASSIGN_OR_RETURN(Tensor all, Tensor::Zeros(parts[0]->dtype, dims));
-  std::byte* to = all.bytes.data();
+  absl::StatusOr<Tensor> all = Tensor::Zeros(parts[0]->dtype, dims);
+  if (!all.ok()) return std::nullopt;
+  std::byte* to = all->bytes.data();
   for (const Tensor* part : parts) to = std::copy_n(part->bytes.data(), part->view().bytes(), to);
-  return all;
+  return *std::move(all);
 }
 
 }  // namespace
@@ -169,7 +171,7 @@ void Judge::CompareFetch(int64_t step, const Fetch& fetch, std::vector<Held>& he
   } else if (fetch.combine == "concat") {
     std::vector<const Tensor*> parts;
     for (const Held& one : held) parts.push_back(&one.value);
-    if (const auto all = Joined(parts); all.ok()) Hold(what(held.front()), all->view(), 1, true);
+    if (const auto all = Joined(parts)) Hold(what(held.front()), all->view(), 1, true);
   }
 }
 

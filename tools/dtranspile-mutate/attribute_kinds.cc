@@ -48,7 +48,7 @@ void inReference(JobView& view, Edits& edits) {
       edits.add(op, words(op, name, now) + ", in what it is compared with too",
                 [op, name, now, number, job = view.job, symbol = view.program.getSymName()]() {
                   mlir::ModuleOp module =
-                      trusted == Trusted::Source ? nestedModule(job, "source") : addReference(job);
+                      trusted == Trusted::Source ? findModule(job, "source") : addReference(job);
                   mlir::Operation* original = opNumber(findProgram(module, symbol), *number);
                   if (original) pd::OpView(original).setAttr(name.getValue(), now);
                   if (trusted != Trusted::ReferenceOnly)

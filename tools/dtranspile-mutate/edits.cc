@@ -1,5 +1,6 @@
 #include "tools/dtranspile-mutate/edits.h"
 
+#include "compiler/analysis/program_info.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
@@ -27,12 +28,6 @@ mlir::Value unary(mlir::OpBuilder& builder, llvm::StringRef type, mlir::Value va
 }
 
 }  // namespace
-
-mlir::ModuleOp nestedModule(mlir::ModuleOp job, llvm::StringRef name) {
-  for (auto nested : job.getOps<mlir::ModuleOp>())
-    if (nested.getSymName() == std::optional<llvm::StringRef>(name)) return nested;
-  return {};
-}
 
 Readers::Readers(mlir::Value value) {
   for (mlir::OpOperand& use : value.getUses()) uses_.push_back(&use);
@@ -183,8 +178,8 @@ mlir::Operation* opNumber(pd::ProgramOp program, int64_t index) {
 }
 
 mlir::ModuleOp addReference(mlir::ModuleOp job) {
-  mlir::ModuleOp source = nestedModule(job, "source");
-  if (mlir::ModuleOp own = nestedModule(job, "reference")) return own;
+  mlir::ModuleOp source = findModule(job, "source");
+  if (mlir::ModuleOp own = findModule(job, "reference")) return own;
   mlir::OpBuilder builder(source);
   builder.setInsertionPointAfter(source);
   auto copy = llvm::cast<mlir::ModuleOp>(builder.clone(*source.getOperation()));

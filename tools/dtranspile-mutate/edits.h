@@ -24,6 +24,14 @@ std::vector<Kind> recomputeKinds();
 std::vector<Kind> shardingKinds();
 std::vector<Kind> ampKinds();
 
+// The ops of a kind in the program of the view, in its order.
+template <typename Op>
+std::vector<Op> opsIn(JobView& view) {
+  std::vector<Op> found;
+  view.program->walk([&](Op op) { found.push_back(op); });
+  return found;
+}
+
 // The readers of a value as they are now: what is built from the value later is none of them.
 class Readers {
  public:
@@ -62,8 +70,6 @@ mlir::Value onOneRank(mlir::OpBuilder& builder, llvm::StringRef axis, mlir::Valu
 mlir::Attribute perturbed(mlir::Attribute attribute);
 // Framework op number `index` of a program, counted as dist.src counts; null if there is none.
 mlir::Operation* opNumber(pd::ProgramOp program, int64_t index);
-// @source, @reference; null if there is none.
-mlir::ModuleOp nestedModule(mlir::ModuleOp job, llvm::StringRef name);
 // The job's own @reference, which begins as a copy of @source.
 mlir::ModuleOp addReference(mlir::ModuleOp job);
 std::optional<int64_t> sourceOf(mlir::Operation* op);

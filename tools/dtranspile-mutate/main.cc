@@ -4,6 +4,7 @@
 #include <set>
 
 #include "CLI/CLI.hpp"
+#include "compiler/analysis/program_info.h"
 #include "compiler/artifact/job.h"
 #include "compiler/import/import.h"
 #include "compiler/verify/verify.h"
@@ -95,7 +96,7 @@ int run(const Flags& flags) {
     }
     changed.manifest = makeManifest(*changed.module, job->manifest["strategy"]);
     verify::VerifyOptions options;
-    if (mutant.kind->changesSource) options.given = mutate::nestedModule(*job->module, "source");
+    if (mutant.kind->changesSource) options.given = findModule(*job->module, "source");
     line.update(flags.verify ? verdictOf(changed, options) : Json{{"verdict", "made"}});
     std::string verdict = line["verdict"];
     if (!flags.output.empty() && (verdict == "verified" || !flags.verify || flags.all)) {

@@ -45,7 +45,7 @@ JobView::JobView(mlir::ModuleOp module, Place where, uint64_t seed, size_t roleN
     }
   if (!role) return;
   mesh = dist::meshOf(role);
-  source = nestedModule(job, "source");
+  source = findModule(job, "source");
   if (mesh) {
     for (auto [name, size] :
          llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes())) {

@@ -6,16 +6,9 @@
 namespace dtranspile::mutate {
 namespace {
 
-template <typename Op>
-std::vector<Op> all(JobView& view) {
-  std::vector<Op> found;
-  view.program->walk([&](Op op) { found.push_back(op); });
-  return found;
-}
-
 // Another value of the same type that the same block has before the transfer.
 void otherTransferred(JobView& view, Edits& edits) {
-  for (auto op : all<dist::TransferOp>(view))
+  for (auto op : opsIn<dist::TransferOp>(view))
     for (mlir::Operation& before : *op->getBlock()) {
       if (&before == op.getOperation()) break;
       for (mlir::Value value : before.getResults())
@@ -26,7 +19,7 @@ void otherTransferred(JobView& view, Edits& edits) {
 }
 
 void otherChannel(JobView& view, Edits& edits) {
-  for (auto op : all<dist::TransferOp>(view))
+  for (auto op : opsIn<dist::TransferOp>(view))
     for (auto comm : view.job.getOps<dist::CommOp>())
       if (comm.getKind() == dist::CommKind::Pairs && comm.getSymName() != op.getComm())
         edits.add(op, "on @" + comm.getSymName().str(), [op, comm]() mutable {
@@ -39,14 +32,14 @@ dist::YieldOp yieldOf(dist::MicroOp op) {
 }
 
 void notSummed(JobView& view, Edits& edits) {
-  for (auto op : all<dist::MicroOp>(view))
+  for (auto op : opsIn<dist::MicroOp>(view))
     for (unsigned i = 0; i < op.getInits().size(); ++i)
       edits.add(op, "value " + std::to_string(i) + " stays as it was",
                 [op, i]() mutable { yieldOf(op)->setOperand(i, op.getBody().getArgument(i)); });
 }
 
 void sumsSwapped(JobView& view, Edits& edits) {
-  for (auto op : all<dist::MicroOp>(view))
+  for (auto op : opsIn<dist::MicroOp>(view))
     for (unsigned i = 0; i < op.getOutputs().size(); ++i)
       for (unsigned j = i + 1; j < op.getOutputs().size(); ++j)
         if (op.getOutputs()[i].getType() == op.getOutputs()[j].getType())
@@ -69,7 +62,7 @@ mlir::Operation* sumOf(mlir::Value argument) {
 }
 
 void addedTwice(JobView& view, Edits& edits) {
-  for (auto op : all<dist::MicroOp>(view))
+  for (auto op : opsIn<dist::MicroOp>(view))
     for (mlir::Value argument : op.getBody().getArguments())
       if (mlir::Operation* sum = sumOf(argument); sum && sum->getNumOperands() == 2)
         edits.add(sum, "counts every micro-batch twice", [sum]() {
@@ -81,7 +74,7 @@ void addedTwice(JobView& view, Edits& edits) {
 }
 
 void beginsElsewhere(JobView& view, Edits& edits) {
-  for (auto op : all<dist::MicroOp>(view))
+  for (auto op : opsIn<dist::MicroOp>(view))
     for (auto [i, init] : llvm::enumerate(op.getInits())) {
       mlir::Value value = init;
       if (auto on = value.getDefiningOp<dist::OnOp>())
@@ -100,7 +93,7 @@ void beginsElsewhere(JobView& view, Edits& edits) {
 
 // A feed that is not cut into micro-batches: every one sees all of it.
 void feedWhole(JobView& view, Edits& edits) {
-  for (auto op : all<pd::InputOp>(view)) {
+  for (auto op : opsIn<pd::InputOp>(view)) {
     auto batch = op->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr);
     if (!batch || !op->getParentOfType<dist::MicroOp>()) continue;
     edits.add(op, "`" + op.getName().str() + "` is not cut over the micro-batches", [=]() mutable {
@@ -117,7 +110,7 @@ void feedWhole(JobView& view, Edits& edits) {
 
 // The sums over the micro-batches are read as if they were means, or the other way round.
 void sumScaled(JobView& view, Edits& edits) {
-  for (auto op : all<dist::MicroOp>(view))
+  for (auto op : opsIn<dist::MicroOp>(view))
     for (mlir::Value argument : op.getBody().getArguments())
       if (mlir::Operation* sum = sumOf(argument))
         edits.add(sum, "takes half of every micro-batch", [sum]() {
@@ -130,7 +123,7 @@ void sumScaled(JobView& view, Edits& edits) {
 
 // What a task keeps for another one is overwritten by another value of its kind.
 void stashSwapped(JobView& view, Edits& edits) {
-  for (auto on : all<dist::OnOp>(view)) {
+  for (auto on : opsIn<dist::OnOp>(view)) {
     if (!on.getTask()) continue;
     for (unsigned i = 0; i < on.getOutputs().size(); ++i)
       for (unsigned j = i + 1; j < on.getOutputs().size(); ++j)

@@ -1,5 +1,6 @@
 // What a pass that computes activations again may get wrong: the same in the role and in its
 // @reference, so that only the proof that @reference means what @source does can see it.
+#include "compiler/analysis/program_info.h"
 #include "tools/dtranspile-mutate/edits.h"
 
 namespace dtranspile::mutate {
@@ -13,7 +14,7 @@ bool isCopy(mlir::Operation* op) {
 }
 
 pd::ProgramOp referenceMain(mlir::ModuleOp job) {
-  mlir::ModuleOp reference = nestedModule(job, "reference");
+  mlir::ModuleOp reference = findModule(job, "reference");
   return reference ? reference.lookupSymbol<pd::ProgramOp>("main") : pd::ProgramOp();
 }
 

@@ -17,7 +17,7 @@ struct Pair {
 class Pairs {
  public:
   explicit Pairs(JobView& view) {
-    mlir::ModuleOp reference = nestedModule(view.job, "reference");
+    mlir::ModuleOp reference = findModule(view.job, "reference");
     pd::ProgramOp program = reference && view.program
                                 ? findProgram(reference, view.program.getSymName())
                                 : pd::ProgramOp();

@@ -6,30 +6,23 @@
 namespace dtranspile::mutate {
 namespace {
 
-template <typename Op>
-std::vector<Op> all(JobView& view) {
-  std::vector<Op> found;
-  view.program->walk([&](Op op) { found.push_back(op); });
-  return found;
-}
-
 // The table of another push or pull of the program.
 template <typename Op>
 void otherTable(JobView& view, Edits& edits) {
-  for (Op op : all<Op>(view))
-    for (Op other : all<Op>(view))
+  for (Op op : opsIn<Op>(view))
+    for (Op other : opsIn<Op>(view))
       if (op.getVar() != other.getVar())
         edits.add(op, "of another table",
                   [op, now = other.getVarAttr()]() mutable { op.setVarAttr(now); });
 }
 
 void pushDropped(JobView& view, Edits& edits) {
-  for (auto op : all<dist::PushOp>(view))
+  for (auto op : opsIn<dist::PushOp>(view))
     edits.add(op, "is left out", [op]() mutable { op.erase(); });
 }
 
 void pushDoubled(JobView& view, Edits& edits) {
-  for (auto op : all<dist::PushOp>(view))
+  for (auto op : opsIn<dist::PushOp>(view))
     edits.add(op, "is made twice", [op]() mutable {
       mlir::OpBuilder builder(op);
       builder.clone(*op);
@@ -37,7 +30,7 @@ void pushDoubled(JobView& view, Edits& edits) {
 }
 
 void pushMerge(JobView& view, Edits& edits) {
-  for (auto op : all<dist::PushOp>(view))
+  for (auto op : opsIn<dist::PushOp>(view))
     for (dist::Merge merge : {dist::Merge::Mean, dist::Merge::Sum, dist::Merge::Each})
       if (merge != op.getMerge())
         edits.add(op, "merges by " + dist::stringifyMerge(merge).str(), [op, merge]() mutable {
@@ -46,7 +39,7 @@ void pushMerge(JobView& view, Edits& edits) {
 }
 
 void pushScaled(JobView& view, Edits& edits) {
-  for (auto op : all<dist::PushOp>(view))
+  for (auto op : opsIn<dist::PushOp>(view))
     for (double factor : {0.5, 2.0})
       edits.add(op, "of " + std::to_string(factor) + " times the gradient", [=]() mutable {
         mlir::OpBuilder builder(op);
@@ -55,7 +48,7 @@ void pushScaled(JobView& view, Edits& edits) {
 }
 
 void pushOther(JobView& view, Edits& edits) {
-  for (auto op : all<dist::PushOp>(view))
+  for (auto op : opsIn<dist::PushOp>(view))
     for (mlir::Value value : view.values)
       if (value != op.getInput() && value.getType() == op.getInput().getType() &&
           value.getParentBlock() == op->getBlock())
@@ -64,12 +57,12 @@ void pushOther(JobView& view, Edits& edits) {
 }
 
 void phaseDropped(JobView& view, Edits& edits) {
-  for (auto op : all<dist::PhaseOp>(view))
+  for (auto op : opsIn<dist::PhaseOp>(view))
     edits.add(op, "is left out", [op]() mutable { op.erase(); });
 }
 
 void phaseDoubled(JobView& view, Edits& edits) {
-  for (auto op : all<dist::PhaseOp>(view))
+  for (auto op : opsIn<dist::PhaseOp>(view))
     edits.add(op, "is made twice", [op]() mutable {
       mlir::OpBuilder builder(op);
       builder.clone(*op);
@@ -78,7 +71,7 @@ void phaseDoubled(JobView& view, Edits& edits) {
 
 // The phase and the op before it change places: a push after its phase, a pull before the round.
 void phaseEarly(JobView& view, Edits& edits) {
-  for (auto op : all<dist::PhaseOp>(view)) {
+  for (auto op : opsIn<dist::PhaseOp>(view)) {
     mlir::Operation* before = op->getPrevNode();
     while (before && !dist::commOf(before)) before = before->getPrevNode();
     if (before) edits.add(op, "stands before its last request", [=]() { op->moveBefore(before); });
@@ -86,7 +79,7 @@ void phaseEarly(JobView& view, Edits& edits) {
 }
 
 void phaseLate(JobView& view, Edits& edits) {
-  for (auto op : all<dist::PhaseOp>(view)) {
+  for (auto op : opsIn<dist::PhaseOp>(view)) {
     mlir::Operation* after = op->getNextNode();
     while (after && !dist::commOf(after)) after = after->getNextNode();
     if (after) edits.add(op, "stands after the next request", [=]() { op->moveAfter(after); });
@@ -94,13 +87,13 @@ void phaseLate(JobView& view, Edits& edits) {
 }
 
 void pullUnused(JobView& view, Edits& edits) {
-  for (auto op : all<dist::PullOp>(view))
+  for (auto op : opsIn<dist::PullOp>(view))
     for (mlir::Operation* user : op->getUsers())
       if (llvm::isa<pd::SetOp>(user)) edits.add(op, "is not stored", [user]() { user->erase(); });
 }
 
 void pullScaled(JobView& view, Edits& edits) {
-  for (auto op : all<dist::PullOp>(view))
+  for (auto op : opsIn<dist::PullOp>(view))
     edits.add(op, "is halved", [op]() mutable {
       Readers readers(op.getOutput());
       mlir::OpBuilder builder(op.getContext());
@@ -111,7 +104,7 @@ void pullScaled(JobView& view, Edits& edits) {
 
 // On the server.
 void mergedOther(JobView& view, Edits& edits) {
-  for (auto op : all<dist::MergedOp>(view))
+  for (auto op : opsIn<dist::MergedOp>(view))
     for (pd::VarOp var : variablesOf(view))
       if (var.getType() == op.getOutput().getType() && var.getSymName() != op.getVar())
         edits.add(op, "of `" + var.getSymName().str() + "`", [op, var]() mutable {
@@ -120,7 +113,7 @@ void mergedOther(JobView& view, Edits& edits) {
 }
 
 void mergedScaled(JobView& view, Edits& edits) {
-  for (auto op : all<dist::MergedOp>(view))
+  for (auto op : opsIn<dist::MergedOp>(view))
     edits.add(op, "is halved", [op]() mutable {
       Readers readers(op.getOutput());
       mlir::OpBuilder builder(op.getContext());
@@ -130,12 +123,12 @@ void mergedScaled(JobView& view, Edits& edits) {
 }
 
 void blocksDropped(JobView& view, Edits& edits) {
-  for (auto op : all<dist::ForeachBlockOp>(view))
+  for (auto op : opsIn<dist::ForeachBlockOp>(view))
     if (op->getNumResults() == 0) edits.add(op, "is left out", [op]() mutable { op.erase(); });
 }
 
 void blocksTwice(JobView& view, Edits& edits) {
-  for (auto op : all<dist::ForeachBlockOp>(view))
+  for (auto op : opsIn<dist::ForeachBlockOp>(view))
     if (op->getNumResults() == 0)
       edits.add(op, "runs twice", [op]() mutable {
         mlir::OpBuilder builder(op);

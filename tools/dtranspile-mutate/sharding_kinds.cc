@@ -5,16 +5,9 @@
 namespace dtranspile::mutate {
 namespace {
 
-template <typename Op>
-std::vector<Op> all(JobView& view) {
-  std::vector<Op> found;
-  view.program->walk([&](Op op) { found.push_back(op); });
-  return found;
-}
-
 // The own part of what this rank has, in place of that of the sum.
 void notSummed(JobView& view, Edits& edits) {
-  for (auto op : all<dist::ReduceScatterOp>(view))
+  for (auto op : opsIn<dist::ReduceScatterOp>(view))
     for (auto [result, operand] : llvm::zip(resultsOf(op), op->getOperands()))
       if (isStatic(operand) && static_cast<int64_t>(op.getDim()) == dist::kFlat)
         edits.add(op, quoted(operand) + " is cut and not summed",
@@ -33,7 +26,7 @@ void notSummed(JobView& view, Edits& edits) {
 }
 
 void otherOperation(JobView& view, Edits& edits) {
-  for (auto op : all<dist::ReduceScatterOp>(view))
+  for (auto op : opsIn<dist::ReduceScatterOp>(view))
     for (dist::Reduce reduce : {dist::Reduce::Max, dist::Reduce::Min})
       edits.add(op, "combines with " + dist::stringifyReduce(reduce).str(), [op, reduce]() mutable {
         op.setReduceAttr(dist::ReduceAttr::get(op.getContext(), reduce));
@@ -42,7 +35,7 @@ void otherOperation(JobView& view, Edits& edits) {
 
 // Summed over all replicas first, and then once more in parts.
 void summedTwice(JobView& view, Edits& edits) {
-  for (auto op : all<dist::ReduceScatterOp>(view))
+  for (auto op : opsIn<dist::ReduceScatterOp>(view))
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
       edits.add(op, quoted(op->getOperand(i)) + " is summed before", [op, i]() mutable {
         mlir::OpBuilder builder(op);
@@ -53,7 +46,7 @@ void summedTwice(JobView& view, Edits& edits) {
 
 // The part of another value of the type.
 void otherPart(JobView& view, Edits& edits) {
-  for (auto op : all<dist::SliceOp>(view))
+  for (auto op : opsIn<dist::SliceOp>(view))
     for (mlir::Operation& before : *op->getBlock()) {
       if (&before == op.getOperation()) break;
       for (mlir::Value value : before.getResults())
@@ -65,7 +58,7 @@ void otherPart(JobView& view, Edits& edits) {
 
 // Another rank's part: that along another axis of the same size.
 void otherAxis(JobView& view, Edits& edits) {
-  for (auto op : all<dist::SliceOp>(view))
+  for (auto op : opsIn<dist::SliceOp>(view))
     for (mlir::Attribute axis : view.mesh.getAxes())
       if (op.getAxes().size() == 1 && axis != op.getAxes()[0] &&
           view.mesh.sizeOf(llvm::cast<mlir::StringAttr>(axis).getValue()) ==
@@ -77,7 +70,7 @@ void otherAxis(JobView& view, Edits& edits) {
 
 // A part that is put together, or set, is the one that was there before.
 void stalePart(JobView& view, Edits& edits) {
-  for (auto op : all<dist::AllGatherOp>(view))
+  for (auto op : opsIn<dist::AllGatherOp>(view))
     for (mlir::OpOperand& operand : op->getOpOperands()) {
       mlir::Operation* update = operand.get().getDefiningOp();
       if (!update || !pd::OpView::isFrameworkOp(update)) continue;
@@ -93,7 +86,7 @@ void stalePart(JobView& view, Edits& edits) {
 // Who reads a whole value reads another one of its type that was put together.
 void otherWhole(JobView& view, Edits& edits) {
   std::vector<mlir::Value> wholes;
-  for (auto op : all<dist::AllGatherOp>(view))
+  for (auto op : opsIn<dist::AllGatherOp>(view))
     for (mlir::Value result : resultsOf(op)) wholes.push_back(result);
   for (size_t i = 0; i < wholes.size(); ++i)
     for (size_t j = 0; j < i; ++j)

@@ -2,7 +2,7 @@
 // the reference, per axis, by the rules. The theory is in docs/verification.md. Passes ask it what
 // a value is; rung 2 (compiler/verify/relations) demands what it must be.
 //
-//   Reference reference(findProgram(referenceOf(job), "main"));
+//   Reference reference(findProgram(referenceModule(job), "main"));
 //   Contracts contracts = Contracts::of(job);
 //   Store relations = analyse({role, main, reference, contracts, /*startup=*/false});
 //   relations.of(gradient).reading().states[axis].isPartial()
@@ -29,10 +29,6 @@ struct Contracts {
 
 // Axes of a role's mesh, with the data axes marked.
 Axes axesOf(dist::RoleOp role);
-
-// The single-device program that the roles must preserve: @reference, or @source where they are
-// equal; null where the job holds none.
-mlir::Operation* referenceOf(mlir::ModuleOp job);
 
 struct Question {
   dist::RoleOp role;

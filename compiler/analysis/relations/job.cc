@@ -45,15 +45,6 @@ Axes axesOf(dist::RoleOp role) {
   return axes;
 }
 
-mlir::Operation* referenceOf(mlir::ModuleOp job) {
-  mlir::Operation* source = nullptr;
-  for (auto module : job.getOps<mlir::ModuleOp>()) {
-    if (module.getSymName() == std::optional<llvm::StringRef>("reference")) return module;
-    if (module.getSymName() == std::optional<llvm::StringRef>("source")) source = module;
-  }
-  return source;
-}
-
 bool isUpdate(const Question& question, mlir::Operation* op, mlir::Operation* reference) {
   if (question.startup) return false;
   const pd::OpSpec* spec = pd::OpView(op).spec();

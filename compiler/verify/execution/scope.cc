@@ -201,15 +201,6 @@ class Reader {
 
 }  // namespace
 
-mlir::ModuleOp referenceModule(mlir::ModuleOp job) {
-  mlir::ModuleOp source;
-  for (auto module : job.getOps<mlir::ModuleOp>()) {
-    if (module.getSymName() == std::optional<llvm::StringRef>("reference")) return module;
-    if (module.getSymName() == std::optional<llvm::StringRef>("source")) source = module;
-  }
-  return source;
-}
-
 ExecutionScope executionScopeOf(mlir::ModuleOp job) { return Reader(job).read(); }
 
 }  // namespace dtranspile::verify

@@ -29,7 +29,4 @@ struct ExecutionScope {
 // `job`: with roles and @reference or @source, and a structure that was found right.
 ExecutionScope executionScopeOf(mlir::ModuleOp job);
 
-// The reference of a job: @reference, or @source. Null where there is none.
-mlir::ModuleOp referenceModule(mlir::ModuleOp job);
-
 }  // namespace dtranspile::verify

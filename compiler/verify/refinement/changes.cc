@@ -49,7 +49,8 @@ void handOver(const Description& op, llvm::StringRef type, llvm::ArrayRef<const 
               std::map<std::string, std::string>& attributes) {
   const pd::OpSpec* spec = pd::findOp(type);
   for (const char* name : names)
-    if (auto found = op.attributes.find(name); found != op.attributes.end() && spec->attribute(name))
+    if (auto found = op.attributes.find(name);
+        found != op.attributes.end() && spec->attribute(name))
       attributes[name] = found->second;
 }
 

@@ -1,6 +1,6 @@
 // What a job says that semantic passes have made of its source (`dist.changes`, written by
-// passes/support/changes.h), and what each of them means: the claim that the proof is about. One row
-// per pass.
+// passes/support/changes.h), and what each of them means: the claim that the proof is about. One
+// row per pass.
 #pragma once
 
 #include <functional>

@@ -14,12 +14,6 @@ namespace {
 
 constexpr char kAgain[] = "make the job again from the program that it shall preserve";
 
-mlir::ModuleOp nested(mlir::ModuleOp job, llvm::StringRef name) {
-  for (auto module : job.getOps<mlir::ModuleOp>())
-    if (module.getSymName() == std::optional<llvm::StringRef>(name)) return module;
-  return {};
-}
-
 void leaveOpen(Rung& rung, mlir::Operation* at, std::string text, std::string remedy = kAgain) {
   rung.add(messageAt(at, Message::Level::Unknown, "refines", std::move(text), std::move(remedy)));
 }
@@ -87,13 +81,13 @@ void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat,
 }  // namespace
 
 bool needsRefinement(mlir::ModuleOp job) {
-  return nested(job, "reference") || job->hasAttr(dist::kChangesAttr);
+  return findModule(job, "reference") || job->hasAttr(dist::kChangesAttr);
 }
 
 Rung verifyRefinement(mlir::ModuleOp job) {
   Rung rung;
   rung.name = "refinement";
-  mlir::ModuleOp source = nested(job, "source"), reference = nested(job, "reference");
+  mlir::ModuleOp source = findModule(job, "source"), reference = findModule(job, "reference");
   if (!source) {  // rung 1 says so
     rung.verdict = Verdict::Unknown;
     rung.notRun = "the job holds no source program";

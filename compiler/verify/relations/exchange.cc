@@ -360,7 +360,7 @@ void checkExchanges(mlir::ModuleOp job, const Contracts& contracts, Rung& findin
                   "serves in mode geo: between two exchanges trainers hold other values than "
                   "the reference, and the job does not declare it",
                   "declare the contract \"geo\""));
-  const Reference reference(findProgram(referenceOf(job), "main"));
+  const Reference reference(findProgram(referenceModule(job), "main"));
   Exchange(parties, reference, findings).check();
   collectOwn(parties, reference, contracts, findings, deviations);
 }

@@ -124,7 +124,7 @@ void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::St
 // One program of all roles: they hold together what the reference's gives.
 void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef loss, Rung& rung,
                    Totals& totals, Deviations& deviations) {
-  pd::ProgramOp original = findProgram(referenceOf(job), name);
+  pd::ProgramOp original = findProgram(referenceModule(job), name);
   const Reference reference(original);
   const Contracts contracts = Contracts::of(job);
   std::vector<RoleCheck> roles;

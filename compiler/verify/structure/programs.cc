@@ -290,7 +290,7 @@ void checkProgram(mlir::ModuleOp job, mlir::Operation* reference, llvm::StringRe
 }  // namespace
 
 void checkPrograms(mlir::ModuleOp job, Rung& rung) {
-  mlir::Operation* reference = referenceOf(job);
+  mlir::Operation* reference = referenceModule(job);
   if (!reference) {
     add(rung, job, Message::Level::Unknown, "reference", "the job holds no reference program",
         "make the job with transpile, which stores it");

@@ -10,12 +10,6 @@
 namespace dtranspile::verify {
 namespace {
 
-mlir::ModuleOp nested(mlir::ModuleOp job, llvm::StringRef name) {
-  for (auto module : job.getOps<mlir::ModuleOp>())
-    if (module.getSymName() == std::optional<llvm::StringRef>(name)) return module;
-  return {};
-}
-
 std::string describe(mlir::Operation* op) {
   if (auto symbol = llvm::dyn_cast<mlir::SymbolOpInterface>(op))
     return typeOf(op) + " @" + symbol.getName().str();
@@ -54,14 +48,14 @@ std::optional<Difference> tablesDiffer(mlir::Operation* mine, mlir::Operation* t
 }  // namespace
 
 void checkReference(mlir::ModuleOp job, Rung& rung) {
-  if (nested(job, "source")) return;
+  if (findModule(job, "source")) return;
   rung.add(messageAt(job, Message::Level::Unknown, "reference",
                      "the job holds no source program: nothing says what it was made from",
                      "make the job with transpile, which stores it"));
 }
 
 void checkGiven(mlir::ModuleOp job, mlir::ModuleOp given, Rung& rung) {
-  mlir::ModuleOp source = nested(job, "source");
+  mlir::ModuleOp source = findModule(job, "source");
   if (!source) return;
   // Without a start-up program the job may hold more than was given.
   const bool all = findProgram(given, "startup") || !findProgram(source, "startup");

@@ -12,7 +12,10 @@
 #include "runtime/launch/job.h"
 #include "runtime/launch/ranks.h"
 #include "runtime/launch/report.h"
+#include "runtime/launch/saving.h"
+#include "runtime/launch/signals.h"
 #include "runtime/launch/step_log.h"
+#include "test/runtime/exec/plan_builder.h"
 #include "test/runtime/exec/plan_text.h"
 #include "test/runtime/io/temp_folder.h"
 
@@ -87,6 +90,112 @@ TEST_CASE("jobs that no machine runs") {
   spec.timeout_seconds = 1;
   CHECK_THAT(Said(RunJob(spec).status()),
              Catch::Contains("a deadline of 1 s is too short: a rank gives a sign of life every "));
+}
+
+// Jobs of small plans, which differ in one thing that does not fit.
+namespace {
+
+class Unfit {
+ public:
+  std::string Plan(const char* name, const exec::PlanBuilder& plan) const {
+    std::filesystem::create_directory(folder_ / name);
+    std::ofstream(folder_ / name + "/plan.json") << plan.json.dump();
+    return folder_ / name;
+  }
+  // With a variable `w`, whole, or the part of a rank of axis dp.
+  static exec::PlanBuilder Holding(bool cut) {
+    exec::PlanBuilder plan;
+    plan.Variable("w", "float32", {cut ? 2 : 4});
+    if (cut) plan.variable()["layout"] = exec::LayoutNodeJson("even", "dp", {4});
+    return plan;
+  }
+  static exec::PlanBuilder Meeting(const char* kind) {
+    exec::PlanBuilder plan;
+    plan.json["comms"] = Json::array({{{"name", "all"}, {"axes", {"dp"}}, {"kind", kind}}});
+    if (kind == std::string("rpc")) plan.json["comms"][0]["server"] = "server";
+    return plan;
+  }
+  static Role Of(const char* name, std::vector<std::string> plans, int64_t ranks = 2) {
+    Role role;
+    role.name = name;
+    role.mesh = {{"dp", ranks}};
+    role.plans = std::move(plans);
+    return role;
+  }
+  // What is said when the variables of the ranks are shared out for saving.
+  std::string Saving(const std::vector<std::string>& plans) const {
+    JobSpec spec;
+    spec.roles = {Of("trainer", plans)};
+    auto ranks = MakeRanks(spec);
+    INFO(ranks.status().ToString());
+    REQUIRE(ranks.ok());
+    return Said(ShareSaving(folder_ / "saved", ranks->ranks).status());
+  }
+  std::string folder() const { return folder_.path(); }
+
+ private:
+  TempFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("variables that no rank, or every rank otherwise, can save") {
+  const Unfit unfit;
+  const std::string whole = unfit.Plan("whole", Unfit::Holding(false)),
+                    part = unfit.Plan("part", Unfit::Holding(true));
+  exec::PlanBuilder first = Unfit::Holding(true);
+  first.variable()["at"] = {{"dp", {0, 1}}};
+  CHECK_THAT(unfit.Saving({whole, part}),
+             Catch::Contains(": has 'w' cut in another way than the ranks before"));
+  CHECK(unfit.Saving({unfit.Plan("first", first)}) == "part 1 of 'w' is on no rank");
+}
+
+TEST_CASE("roles that do not fit each other") {
+  const Unfit unfit;
+  JobSpec spec;
+  spec.roles = {Unfit::Of("trainer", {unfit.Plan("group", Unfit::Meeting("group"))})};
+  spec.part = Part{"trainer", 0, 1};
+  CHECK_THAT(Said(MakeRanks(spec).status()),
+             Catch::Contains("with 1 other ranks, of which 0 are started here: ranks of a "
+                             "communicator are started together; run the whole role"));
+  spec.part.reset();
+  const std::string asking = unfit.Plan("asking", Unfit::Meeting("rpc")),
+                    plain = unfit.Plan("plain", Unfit::Holding(false));
+  spec.roles = {Unfit::Of("trainer", {asking}), Unfit::Of("server", {plain}, 1)};
+  CHECK(Said(MakeRanks(spec).status()) ==
+        "role 'trainer' asks role 'server', but " + plain + " is no plan of a server");
+  spec.roles = {Unfit::Of("trainer", {asking}), Unfit::Of("reader", {asking}),
+                Unfit::Of("server", {plain}, 1)};
+  CHECK(Said(MakeRanks(spec).status()) ==
+        "role 'server' is asked by roles 'trainer' and 'reader'; servers serve one role");
+}
+
+TEST_CASE("a fetch that no rank holds") {
+  const Unfit unfit;
+  exec::PlanBuilder plan;
+  const int loss = plan.Arena("loss", "float32", {1});
+  plan.main()["fetches"] = Json::array(
+      {{{"name", "loss"}, {"buffer", loss}, {"combine", "same"}, {"at", {{"dp", {2, 3}}}}}});
+  JobSpec spec;
+  spec.roles = {Unfit::Of("trainer", {unfit.Plan("a", plan)})};
+  spec.fetch = {"loss"};
+  CHECK(Said(MakeRanks(spec).status()) == "fetch 'loss' is on no rank");
+}
+
+TEST_CASE("what a launcher cannot do") {
+  SignalWatch one, two;
+  REQUIRE(one.Begin().ok());
+  CHECK(Said(two.Begin()) == "another job runs in this process");
+}
+
+TEST_CASE("paths that CONFIG does not hold") {
+  const Unfit unfit;
+  JobSpec spec;
+  spec.roles = {Unfit::Of("trainer", {unfit.Plan("plain", Unfit::Holding(false))}, 1)};
+  spec.worker = "/bin/true";
+  spec.save_fetches = unfit.folder() + "/\xff";
+  CHECK_THAT(Said(RunJob(spec).status()),
+             Catch::Contains("a path or name is not UTF-8; rename it: "));
 }
 
 TEST_CASE("a log ends") {

@@ -6,7 +6,10 @@
 
 #include "runtime/trial/compare.h"
 #include "runtime/trial/config.h"
+#include "runtime/trial/probe.h"
 #include "runtime/trial/result.h"
+#include "test/runtime/exec/plan_builder.h"
+#include "test/runtime/io/temp_folder.h"
 
 namespace dtranspile::trial {
 namespace {
@@ -60,6 +63,20 @@ TEST_CASE("values of ranks are summed") {
   CHECK(AddTo(sum, Doubles({10, 20}).view()));
   CHECK(Apartness(sum, Doubles({11, 22})).empty());
   CHECK_FALSE(AddTo(sum, Doubles({1}).view()));
+}
+
+TEST_CASE("a loss that is no tensor reacts to nothing") {
+  const test::TempFolder folder;
+  exec::PlanBuilder plan;
+  plan.json["library"] = "";
+  plan.main()["fetches"] =
+      exec::Json::array({{{"name", "loss"}, {"buffer", plan.Rows("loss")}, {"combine", "list"}}});
+  std::ofstream(folder / "plan.json") << plan.json.dump();
+  exec::WorkerConfig rank;
+  rank.plan = folder.path();
+  rank.role = "trainer";
+  rank.steps = 1;
+  CHECK(Probe(rank, "loss", {}, {}).status().message() == "the loss is no tensor");
 }
 
 TEST_CASE("CONFIG and result are read as they were written") {

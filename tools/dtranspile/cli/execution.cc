@@ -123,7 +123,7 @@ class Execution {
 
 std::string Execution::tooLarge(mlir::ModuleOp job) const {
   const ExecutionLimits& limits = flags_.limits;
-  mlir::ModuleOp reference = verify::referenceModule(job);
+  mlir::ModuleOp reference = referenceModule(job);
   const bool asked = limits.ops == kAsked.ops;
   const char* remedy = asked ? "" : "; --execute asks for it all the same";
   if (!reference) return "the job holds no reference program";
@@ -178,7 +178,7 @@ std::vector<std::string> Execution::parameters() {
 absl::Status Execution::prepare(Job job) {
   DT_ASSIGN_OR_RETURN(io::OwnedFolder scratch, makeScratch());
   scratch_.emplace(std::move(scratch));
-  mlir::ModuleOp reference = verify::referenceModule(*job.module);
+  mlir::ModuleOp reference = referenceModule(*job.module);
   batch_ = batchDims(*job.module);
   pd::ProgramOp main = findProgram(reference, "main");
   demands_ = verify::demandsOn(main);

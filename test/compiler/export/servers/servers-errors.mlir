@@ -154,34 +154,6 @@ dist.role @server on @servers {
 
 // -----
 
-// Columns.
-dist.mesh @workers [dp = 2]
-dist.mesh @servers [ps = 2]
-dist.comm @ps on @workers over [dp] rpc @server
-dist.role @trainer on @workers {
-  pd.program @main {
-    %g = pd.input "w@GRAD" : tensor<5x4xf32>
-    dist.push %g to @server::@w merge mean on @ps : tensor<5x4xf32>
-    dist.phase push on @ps
-    %n = dist.pull @server::@w on @ps : tensor<5x4xf32>
-    dist.phase pull on @ps
-  }
-}
-dist.role @server on @servers {
-  // expected-error @+1 {{export: 'w' is cut otherwise than into blocks of rows, which the framework's servers hold}}
-  pd.var @w : tensor<5x?xf32> {dist.rel = #dist.rel<"w", ps: S(1, blocks(4, per 2, first 0))>}
-  pd.program @main {
-    dist.serve on @ps mode sync {
-      dist.handle round {
-
-        dist.yield
-      }
-    }
-  }
-}
-
-// -----
-
 // Start-up that is no part of a whole value.
 dist.mesh @workers [dp = 2]
 dist.mesh @servers [ps = 2]

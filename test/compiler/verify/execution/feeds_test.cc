@@ -76,6 +76,20 @@ TEST_CASE("values are those of their domain, and a function of seed, feed and st
         "declares a batch of 6, which 4 parts do not divide");
 }
 
+TEST_CASE("what no values are made up for") {
+  FeedDemand demand;
+  demand.name = "x";
+  demand.dims = {-1, 2};
+  demand.dtype = DType::kFloat16;
+  CHECK(makeFeed(demand, 0, FeedPlan(), 0).status().message() ==
+        "no values of type float16 are generated");
+  demand.dtype = DType::kFloat32;
+  demand.dims = {};
+  demand.lodLevel = 1;
+  CHECK(makeFeed(demand, -1, FeedPlan(), 0).status().message() ==
+        "has levels of sequences and no rows");
+}
+
 TEST_CASE("sequences of ragged feeds are cut into parts of equal number") {
   FeedDemand demand;
   demand.name = "x";

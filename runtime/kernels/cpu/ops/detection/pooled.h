@@ -29,6 +29,21 @@ bool ReadPooled(OpCall& call, const DtBuffer& x, const DtBuffer& rois, int64_t c
 // Attributes pooled_height and pooled_width, checked.
 bool ReadCells(OpCall& call, int64_t out_h, int64_t out_w, Pooled& p);
 
+// Both, of an op whose output has the channels of X, or of its gradient: the slots and attributes
+// that are read here stand at the same places in both signatures.
+template <typename Args, typename Grad>
+bool ReadRegions(OpCall& call, Pooled& p) {
+  static_assert(Args::ROIs == Grad::ROIs && Args::RoisNum == Grad::RoisNum && Args::X == Grad::X &&
+                Args::pooled_height == Grad::pooled_height &&
+                Args::pooled_width == Grad::pooled_width);
+  if (!ReadPooled(call, call.Arg(Args::X), call.Arg(Args::ROIs), 4, Args::RoisLod, Args::RoisNum,
+                  p) ||
+      !ReadCells(call, call.Int(Args::pooled_height), call.Int(Args::pooled_width), p))
+    return false;
+  p.out_channels = p.channels;
+  return true;
+}
+
 template <typename T>
 struct Tap {
   int64_t at;  // in a plane

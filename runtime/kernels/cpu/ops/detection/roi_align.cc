@@ -83,17 +83,7 @@ auto AlignTaps(OpCall& call, const Pooled& p, const T* rois, bool nothing_is_nan
 
 // Extents and regions of the call and its gradient, which have the same slots.
 bool ReadAlign(OpCall& call, Pooled& p) {
-  using A = args::dt_roi_align;
-  static_assert(A::ROIs == args::dt_roi_align_grad::ROIs &&
-                A::RoisNum == args::dt_roi_align_grad::RoisNum &&
-                A::X == args::dt_roi_align_grad::X &&
-                A::pooled_height == args::dt_roi_align_grad::pooled_height &&
-                A::pooled_width == args::dt_roi_align_grad::pooled_width);
-  if (!ReadPooled(call, call.Arg(A::X), call.Arg(A::ROIs), 4, 2, A::RoisNum, p) ||
-      !ReadCells(call, call.Int(A::pooled_height), call.Int(A::pooled_width), p))
-    return false;
-  p.out_channels = p.channels;
-  return true;
+  return ReadRegions<args::dt_roi_align, args::dt_roi_align_grad>(call, p);
 }
 
 // --- psroi_pool: the mean over a cell, of a channel of its own per cell. Slots X, ROIs, RoisNum;

@@ -15,17 +15,7 @@ struct Span {
 };
 
 bool Read(OpCall& call, Pooled& p) {
-  using A = args::dt_roi_pool;
-  static_assert(A::ROIs == args::dt_roi_pool_grad::ROIs &&
-                A::RoisNum == args::dt_roi_pool_grad::RoisNum &&
-                A::X == args::dt_roi_pool_grad::X &&
-                A::pooled_height == args::dt_roi_pool_grad::pooled_height &&
-                A::pooled_width == args::dt_roi_pool_grad::pooled_width);
-  if (!ReadPooled(call, call.Arg(A::X), call.Arg(A::ROIs), 4, 2, A::RoisNum, p) ||
-      !ReadCells(call, call.Int(A::pooled_height), call.Int(A::pooled_width), p))
-    return false;
-  p.out_channels = p.channels;
-  return true;
+  return ReadRegions<args::dt_roi_pool, args::dt_roi_pool_grad>(call, p);
 }
 
 // Elements of one axis that a cell covers.

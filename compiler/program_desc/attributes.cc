@@ -17,6 +17,8 @@ Attribute strings(Builder& b, const google::protobuf::RepeatedPtrField<std::stri
   return b.getArrayAttr(list);
 }
 
+// A Scalar carries its own type, apart from that of the attribute; a complex number is a pair of
+// reals.
 Attribute scalar(Builder& b, const Scalar& value) {
   Attribute inner;
   switch (value.type()) {
@@ -134,6 +136,8 @@ void writeList(const Values& values, Field* field) {
   for (auto value : values) field->Add(value);
 }
 
+// The inverse of the rows of kKinds that hold one value; the numbers are the codes of these types.
+// False for an attribute of another kind.
 bool writeSingle(Attribute value, OpDesc::Attr& a) {
   if (auto flag = llvm::dyn_cast<mlir::BoolAttr>(value)) {
     a.set_type(6);
@@ -166,6 +170,8 @@ bool writeSingle(Attribute value, OpDesc::Attr& a) {
   return true;
 }
 
+// The same of lists. An ArrayAttr is a list of strings, whatever it is of elsewhere: a list with
+// anything else in it comes from no file.
 bool writeMany(Attribute value, OpDesc::Attr& a) {
   if (auto list = llvm::dyn_cast<mlir::DenseI32ArrayAttr>(value)) {
     a.set_type(3);

@@ -30,6 +30,7 @@ Structure structureOf(llvm::StringRef name) {
 // All ops that the table does not have, at once, but for a file that makes up names.
 constexpr int kMaxListed = 50;
 
+// Control flow is refused by itself, at its first op: a list of unknown names would only repeat it.
 bool Normalizer::checkNames() {
   std::map<std::string, std::pair<int, int>> unknown;  // first position, count
   for (int i = 0; i < static_cast<int>(program_.ops.size()); ++i) {
@@ -55,6 +56,8 @@ bool Normalizer::number() {
   return true;
 }
 
+// Values by their numbers, each made once and before it is read: the order of the list is the order
+// of execution. Counts readers, and notes which values are changed in place.
 bool Normalizer::numberOp(int index) {
   const Op& op = program_.ops[index];
   for (int64_t id : op.operands) {
@@ -181,6 +184,8 @@ bool Normalizer::introduce(int index, const std::string& name) {
                   .fed = !result.persistable});
 }
 
+// Lists of values are no variables of a ProgramDesc: a list is known by the names of its parts, and
+// slots take those.
 bool Normalizer::combine(int index) {
   const Op& op = program_.ops[index];
   if (op.results.size() != 1) return fail(index, "has not one result");

@@ -48,6 +48,8 @@ std::string conditionsText(const Rung& rung) {
   return text;
 }
 
+// For people: a line for each rung, its conditions, its messages with what to do, and the verdict
+// over the rungs that were asked for.
 std::string renderText(const VerifyReport& report, std::string_view subject) {
   std::string text;
   for (const Rung& rung : report.rungs) {
@@ -91,6 +93,8 @@ Json messageJson(const Message& message) {
           {"notes", message.notes}};
 }
 
+// All that the report has, in one object. Text that is no UTF-8 (names from a file) is replaced, so
+// that there is always an answer.
 std::string renderJson(const VerifyReport& report, std::string_view subject) {
   Json rungs = Json::array();
   for (const Rung& rung : report.rungs) {

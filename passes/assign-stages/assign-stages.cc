@@ -184,8 +184,8 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
 
   // A backward op runs where the gradients that it takes are made; one that takes none yet, where
   // the latest of its forward values is. What it reads of the forward pass or of parameters must be
-  // at hand there: it moves down to the last part that has each of them, and gradients travel
-  // backwards anyway.
+  // at hand there: it moves down to the last part, not after its own, that has each of them, and
+  // gradients travel backwards anyway.
   void completeBackward() {
     for (mlir::Operation* op : ops_) {
       if (!isBackward(op) || part_[op] != kOpen) continue;

@@ -59,10 +59,8 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
   }
 
  private:
-  // All replicas take the branch in the same steps, for all count alike.
-  // In a branch no delta is kept: parameters themselves are summed and divided, after the last set
-  // of each. Without a step in which they were averaged the replicas do not agree, so no copy would
-  // serve as the common point of deltas.
+  // All replicas take the branch in the same steps, for all count alike. In a branch no delta is
+  // kept: parameters themselves are summed and divided, after the last set of each.
   void averageInSome(JobOnAxes& job, std::vector<Parameter>& parameters,
                      llvm::ArrayRef<dist::CommOp> comms, const verify::Period& period,
                      pd::Declarations& declarations) {

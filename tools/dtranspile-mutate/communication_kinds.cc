@@ -8,6 +8,7 @@ namespace {
 
 dist::CommOp commNamed(mlir::Operation* op) { return dist::lookupComm(op, dist::commOf(op)); }
 
+// Collectives at the place of the view, of one kind.
 template <typename Op>
 std::vector<Op> all(JobView& view) {
   std::vector<Op> found;
@@ -21,6 +22,7 @@ void dropped(JobView& view, Edits& edits) {
   for (Op op : all<Op>(view)) edits.add(op, "left out", [op] { bypass(op); });
 }
 
+// Of a bucket one member only: the others hide that something was exchanged wrongly.
 template <typename Op>
 void memberDropped(JobView& view, Edits& edits) {
   for (Op op : all<Op>(view))
@@ -63,6 +65,7 @@ void otherOperation(JobView& view, Edits& edits) {
       });
 }
 
+// Sums over fewer or other ranks.
 void otherComm(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.collectives)
     for (dist::CommOp comm : view.groupComms())
@@ -83,6 +86,7 @@ void otherAxes(JobView& view, Edits& edits) {
     }
 }
 
+// Ranks outside of a subset do not take part, and wait for nobody: those inside have the wrong sum.
 void subset(JobView& view, Edits& edits) {
   for (dist::CommOp comm : view.groupComms())
     for (auto axis : comm.getAxes().getAsValueRange<mlir::StringAttr>())
@@ -185,6 +189,8 @@ void tooLate(JobView& view, Edits& edits) {
       }
 }
 
+// Readers take what was there before the operation; started and never waited for, it may end at any
+// time.
 void waitDropped(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.collectives)
     for (mlir::Operation* user : op->getUsers())
@@ -210,6 +216,8 @@ void inserted(JobView& view, Edits& edits) {
                   });
 }
 
+// The rank waits for ever, and what it computes is right: only a proof that communication ends
+// finds it.
 void barrierOnOneRank(JobView& view, Edits& edits) {
   for (dist::CommOp comm : view.groupComms())
     if (comm.overAxis(view.axis))

@@ -10,6 +10,7 @@ namespace {
 
 using Fields = mlir::DictionaryAttr;
 
+// The contracts that the job declares, as it wrote them.
 std::vector<Fields> contractsOf(mlir::ModuleOp job) {
   std::vector<Fields> found;
   if (auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr))
@@ -29,12 +30,14 @@ void replace(mlir::ModuleOp job, Fields before, Fields after) {
   job->setAttr(dist::kContractsAttr, builder.getArrayAttr(entries));
 }
 
+// A contract with one field set.
 Fields with(Fields fields, llvm::StringRef name, mlir::Attribute value) {
   mlir::NamedAttrList list(fields);
   list.set(name, value);
   return list.getDictionary(fields.getContext());
 }
 
+// Without its contract what the job does is a deviation that nothing excuses.
 void contractDropped(JobView& view, Edits& edits) {
   for (Fields fields : contractsOf(view.job))
     edits.add(view.job, "a contract is not declared",
@@ -52,6 +55,7 @@ void contractRenamed(JobView& view, Edits& edits) {
                 });
 }
 
+// Contracts list the places that they excuse; one place less must be found.
 void siteDropped(JobView& view, Edits& edits) {
   for (Fields fields : contractsOf(view.job)) {
     auto sites = fields.getAs<mlir::ArrayAttr>("sites");
@@ -100,6 +104,7 @@ void siteAdded(JobView& view, Edits& edits) {
   }
 }
 
+// Tags with and without a contract in the job: a relation may not lean on one that is not declared.
 void relationDifferent(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   for (pd::VarOp var : variablesOf(view))
@@ -108,6 +113,7 @@ void relationDifferent(JobView& view, Edits& edits) {
                 [=, axis = view.axis]() { declareDifferent(var, axis, tag); });
 }
 
+// The other way: too strong a claim.
 void relationEqual(JobView& view, Edits& edits) {
   for (pd::VarOp var : variablesOf(view)) {
     auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
@@ -178,6 +184,8 @@ void averageDropped(JobView& view, Edits& edits) {
   }
 }
 
+// A wrong update with everything declared that could excuse it. A contract says what deviates, and
+// must not become a word that excuses anything.
 void reductionDroppedDeclared(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   for (mlir::Operation* op : view.framework) {
@@ -216,6 +224,7 @@ void contractAdded(JobView& view, Edits& edits) {
         });
 }
 
+// A product over the ranks: no op has that relation, so the claim cannot be right.
 void claimWrong(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   for (mlir::Operation* op : view.framework)
@@ -248,6 +257,7 @@ void assumed(JobView& view, Edits& edits) {
   }
 }
 
+// Every rank then gets the whole batch, and the factors of the program are those of shares.
 void batchDropped(JobView& view, Edits& edits) {
   for (pd::InputOp input : inputsOf(view.program))
     if (input->hasAttr(dist::kBatchAttr))
@@ -303,6 +313,7 @@ void inputDoubled(JobView& view, Edits& edits) {
   }
 }
 
+// Communicators follow the mesh, factors (1/ranks) are numbers in the text and do not.
 void meshSize(JobView& view, Edits& edits) {
   for (unsigned i = 0; i < view.mesh.getSizes().size(); ++i)
     edits.add(view.mesh, "an axis is twice as long as the program was made for",

@@ -5,6 +5,7 @@
 namespace dtranspile::mutate {
 namespace {
 
+// Whether the op can take the value: made earlier in the same block, or an argument of it.
 bool isBefore(mlir::Value value, mlir::Operation* op) {
   if (value.getParentBlock() != op->getBlock()) return false;
   mlir::Operation* definition = value.getDefiningOp();
@@ -26,6 +27,7 @@ std::vector<mlir::Value> candidates(mlir::Operation* op, mlir::Value instead) {
   return found;
 }
 
+// Two operands of one type; harmless for commutative ops, and then the mutant may be proved right.
 void operandsSwapped(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     for (unsigned i = 0; i + 1 < op->getNumOperands(); ++i)
@@ -39,6 +41,7 @@ void operandsSwapped(JobView& view, Edits& edits) {
       }
 }
 
+// One of the others, drawn, so that the number of edits stays that of the operands.
 void replaced(JobView& view, Edits& edits, mlir::Operation* op, unsigned index,
               const std::vector<mlir::Value>& others) {
   if (others.empty()) return;
@@ -53,6 +56,8 @@ void operandReplaced(JobView& view, Edits& edits) {
       replaced(view, edits, op, i, candidates(op, op->getOperand(i)));
 }
 
+// Values of one name are versions of one variable: an op that reads a stale one looks right in the
+// text of the program.
 void olderDefinition(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     for (unsigned i = 0; i < op->getNumOperands(); ++i) {
@@ -94,6 +99,7 @@ void gradientsSwapped(JobView& view, Edits& edits) {
     }
 }
 
+// dist.src is what the relation analysis starts from: it must not believe it.
 void sourceChanged(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     for (mlir::Operation* other : view.framework)
@@ -128,6 +134,7 @@ void sourceDropped(JobView& view, Edits& edits) {
       edits.add(op, "no longer says what it stands for", [=]() { op->removeAttr(dist::kSrcAttr); });
 }
 
+// An op that a pass has inserted pretends to be one of the program.
 void sourceGiven(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     for (mlir::Operation* other : view.framework)
@@ -138,6 +145,7 @@ void sourceGiven(JobView& view, Edits& edits) {
       }
 }
 
+// Where each of its results has an operand of the same type to stand for it.
 void opDropped(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework) {
     if (op->getNumRegions() || op->getNumResults() == 0) continue;
@@ -159,6 +167,7 @@ void opDropped(JobView& view, Edits& edits) {
   }
 }
 
+// The second one takes the first one's result.
 void opDoubled(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework) {
     if (op->getNumRegions() || op->getNumResults() == 0 || op->getResult(0).use_empty()) continue;
@@ -198,6 +207,7 @@ void opOnOneRank(JobView& view, Edits& edits) {
   }
 }
 
+// Two readers of one draw (a mask, and the gradient through it) see different numbers.
 void drawDoubled(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework) {
     const pd::OpSpec* spec = pd::OpView(op).spec();
@@ -213,6 +223,7 @@ void drawDoubled(JobView& view, Edits& edits) {
   }
 }
 
+// What a block hands out, in each other's place.
 void yieldsSwapped(JobView& view, Edits& edits) {
   std::vector<mlir::Operation*> ends;
   view.program->walk([&](mlir::Operation* op) {

@@ -20,6 +20,7 @@ std::vector<mlir::Value> computed(JobView& view, int role) {
   return found;
 }
 
+// What the program reads of reductions over the ranks.
 std::vector<mlir::Value> reducedValues(JobView& view) {
   std::vector<mlir::Value> found;
   for (mlir::Operation* op : view.collectives)
@@ -28,6 +29,7 @@ std::vector<mlir::Value> reducedValues(JobView& view) {
   return found;
 }
 
+// Factors that passes have put in: 1/ranks of a loss or of a sum, and those of averages.
 std::vector<pd::OpView> insertedScales(JobView& view) {
   std::vector<pd::OpView> found;
   for (mlir::Operation* op : view.framework)
@@ -63,6 +65,7 @@ void doubled(JobView& view, Edits& edits) {
           });
 }
 
+// Among the factors some that hardly show in a run: 1.0001 is within what float32 sums differ by.
 void otherFactor(JobView& view, Edits& edits) {
   for (pd::OpView op : insertedScales(view))
     for (double times : {2.0, 1.0 / static_cast<double>(view.ranks), 1.0001, -1.0, 0.0})
@@ -110,12 +113,14 @@ void movedToUpdates(JobView& view, Edits& edits) {
                 });
 }
 
+// The factors that passes insert, rightly, elsewhere, and plainly wrong ones.
 double factorFor(JobView& view) {
   double list[] = {
       1.0 / static_cast<double>(view.ranks), static_cast<double>(view.ranks), 0.5, 2, 0, -1};
   return list[view.draw(6)];
 }
 
+// A value that all its readers see multiplied.
 template <int role>
 void inserted(JobView& view, Edits& edits) {
   for (mlir::Value value : computed(view, role)) {
@@ -152,6 +157,7 @@ void insertedOnRead(JobView& view, Edits& edits) {
   }
 }
 
+// The harder case: the value itself is right, and one of several readers sees another.
 void insertedForOneReader(JobView& view, Edits& edits) {
   for (mlir::Value value : view.values) {
     if (value.hasOneUse()) continue;
@@ -196,6 +202,8 @@ void averagedAndDeclared(JobView& view, Edits& edits) {
     }
 }
 
+// Ranks then hold different values where they should hold equal ones, or parts of which one is too
+// large.
 void scaledOnOneRank(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   std::vector<mlir::Value> values = reducedValues(view);
@@ -243,6 +251,7 @@ mlir::Type typeOf(Number number, mlir::MLIRContext* context) {
   return {};
 }
 
+// Rounding, or worse: bool leaves nothing but the sign of zero.
 template <Number number>
 void castAndBack(JobView& view, Edits& edits) {
   std::vector<mlir::Value> values = reducedValues(view);

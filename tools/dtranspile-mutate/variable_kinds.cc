@@ -7,6 +7,7 @@
 namespace dtranspile::mutate {
 namespace {
 
+// In the order of the text, at the place of the view.
 std::vector<pd::SetOp> setsOf(JobView& view) {
   std::vector<pd::SetOp> found;
   view.program->walk([&](pd::SetOp set) {
@@ -58,6 +59,7 @@ void setsSwapped(JobView& view, Edits& edits) {
     }
 }
 
+// To any earlier value of the block of the same type.
 void setToOther(JobView& view, Edits& edits) {
   for (pd::SetOp set : setsOf(view)) {
     std::vector<mlir::Value> others;
@@ -143,6 +145,7 @@ void eraseAll(const llvm::SetVector<mlir::Operation*>& ops) {
   for (mlir::Operation* op : ops) op->erase();
 }
 
+// Whether anything but the dead ops touches the variable.
 bool stillReads(pd::ProgramOp program, llvm::StringRef name,
                 const llvm::SetVector<mlir::Operation*>& dead) {
   return program
@@ -178,6 +181,7 @@ void variableDeleted(JobView& view, Edits& edits) {
   }
 }
 
+// The others keep the old value: replicas drift apart from that step on.
 void setOnOneRank(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   for (pd::SetOp set : setsOf(view)) {

@@ -25,6 +25,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
+// Whether the text ends with the mark, which is then gone.
 bool Consume(std::string_view& text, char mark) {
   if (text.empty() || text.back() != mark) return false;
   text.remove_suffix(1);
@@ -61,6 +62,9 @@ absl::Status Wrong(std::string_view line, const std::string& what) {
 
 }  // namespace
 
+// One signature, NAME(INPUTS; ATTRIBUTES) -> OUTPUTS, in the notation of signature.h. A slot is
+// NAME[?][*][:DEMANDS][=SHARED]; what its demands say (ParseDemands) may name slots after it, so
+// they are read at the end.
 absl::StatusOr<Signature> ParseSignature(std::string_view family, std::string_view line) {
   const size_t open = line.find('('), close = line.find(") ->");
   if (open == std::string_view::npos || close == std::string_view::npos || close < open)
@@ -131,6 +135,7 @@ absl::StatusOr<Signature> ParseSignature(std::string_view family, std::string_vi
   return signature;
 }
 
+// A line that begins with a blank goes on with the signature before it.
 absl::StatusOr<std::vector<Signature>> ParseSignatures(std::string_view family,
                                                        std::string_view text) {
   std::vector<std::string> lines;

@@ -76,6 +76,9 @@ ProductLabels matmulLabels(const pd::OpView& op) {
 
 using LabelsOf = ProductLabels (*)(const pd::OpView&);
 
+// Out[row, column] = Σ X[row, contracted] Y[contracted, column], in labels: a factor that is cut
+// along `contracted` gives terms of a sum, one that is cut along `row` or `column` parts of the
+// product, and the labels alone say so.
 void product(RuleContext& context, LabelsOf labelsOf) {
   const pd::OpView& op = context.op();
   if (!op.input("X") || !op.input("Y")) return;
@@ -155,6 +158,7 @@ void dot(RuleContext& context) {
   context.result("Out", form);
 }
 
+// dX = dOut · Y, dY = dOut · X, with one number of dOut for each row.
 void dotGrad(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value x = op.input("X"), y = op.input("Y"), gradient = op.input("Out@GRAD");
@@ -177,6 +181,7 @@ Labels matrixLabels(mlir::Value matrices) {
   return labels;
 }
 
+// A determinant: of every matrix a number, in which no element may be missing.
 void matrixValue(RuleContext& context) {
   mlir::Value x = context.op().input("Input"), out = context.op().output("Out");
   if (!x || !out) return;
@@ -186,6 +191,7 @@ void matrixValue(RuleContext& context) {
   context.result("Out", form);
 }
 
+// d det(A)/dA = det(A) · A⁻ᵀ, matrix by matrix.
 void matrixValueGrad(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value x = op.input("Input"), out = op.input("Out"), gradient = op.input("Out@GRAD");
@@ -248,6 +254,8 @@ std::optional<Einsum> einsumLabels(const pd::OpView& op, llvm::ArrayRef<mlir::Va
   return einsum;
 }
 
+// A product of all operands, but for number `without`, of which only the extents count: the form of
+// the gradient by that one. Labels that the result lacks are summed over.
 Form einsumForm(const Einsum& einsum, llvm::ArrayRef<mlir::Value> operands, size_t without) {
   Form form;
   form.fold = Fold::Sum;

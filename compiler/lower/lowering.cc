@@ -72,8 +72,7 @@ int Lowering::newBuffer(llvm::StringRef name, const pd::TensorInfo& info) {
   return plan_.addBuffer(std::move(buffer));
 }
 
-// What was lowered inside of the op, so that it can be lowered again: a body that is unrolled, or
-// that two branches have.
+// What was lowered inside of the op, so that it can be lowered again.
 void Lowering::forget(mlir::Operation* op) {
   auto forgetAll = [&](mlir::ValueRange values) {
     for (mlir::Value value : values) {

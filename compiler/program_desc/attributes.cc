@@ -46,6 +46,8 @@ struct Kind {
 
 bool always(const OpDesc::Attr&) { return true; }
 
+// Codes without a gap from 0 (INT) to 17 (SCALARS), as framework.proto numbers them; `field` is the
+// number of OpDesc.Attr's field in that file.
 const Kind kKinds[] = {
     {"INT", 3, [](const OpDesc::Attr& a) { return a.has_i(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getI32IntegerAttr(a.i()); }},
@@ -112,6 +114,8 @@ const Kind kKinds[] = {
      }},
 };
 
+// The inverse of scalar(): a scalar of any width is written as the widest of its kind, as the
+// framework does.
 void writeScalar(pd::ScalarAttr value, Scalar& out) {
   Attribute inner = value.getValue();
   if (auto flag = llvm::dyn_cast<mlir::BoolAttr>(inner)) {
@@ -130,6 +134,7 @@ void writeScalar(pd::ScalarAttr value, Scalar& out) {
   }
 }
 
+// Room once: lists of constants may have a million elements.
 template <typename Values, typename Field>
 void writeList(const Values& values, Field* field) {
   field->Reserve(values.size());
@@ -232,6 +237,8 @@ int fieldOf(const Scalar& value) {
   return 0;
 }
 
+// The same for an attribute, which has a name and a type besides its value, and for the scalars in
+// it.
 std::string strayField(const OpDesc::Attr& attribute, const Kind& kind) {
   constexpr int kName = 1, kType = 2;
   std::string stray = strayField(attribute, {kName, kType, kind.field});
@@ -246,6 +253,8 @@ std::string strayField(const OpDesc::Attr& attribute, const Kind& kind) {
 
 }  // namespace
 
+// Refuses what cannot be written again bit by bit: an unknown code, a missing value, and values of
+// two types.
 Attribute importAttribute(Builder& builder, const OpDesc::Attr& attribute, std::string& error) {
   if (attribute.type() < 0 || attribute.type() >= static_cast<int>(std::size(kKinds))) {
     error = "has type code " + std::to_string(attribute.type()) +

@@ -43,6 +43,7 @@ void passedBy(JobView& view, Edits& edits) {
                     [at = &use, operand = operand]() { at->set(operand); });
 }
 
+// A sum of equal values is ranks times the value.
 void doubled(JobView& view, Edits& edits) {
   for (auto op : all<dist::AllReduceOp>(view))
     for (mlir::Value result : resultsOf(op))
@@ -57,6 +58,8 @@ void doubled(JobView& view, Edits& edits) {
       });
 }
 
+// Max and min of equal values are the value: on one rank, or with equal shares, a run does not show
+// them.
 void otherOperation(JobView& view, Edits& edits) {
   for (auto op : all<dist::AllReduceOp>(view))
     for (dist::Reduce reduce : {dist::Reduce::Max, dist::Reduce::Min, dist::Reduce::Prod})
@@ -76,6 +79,7 @@ void otherComm(JobView& view, Edits& edits) {
                   });
 }
 
+// The communicator itself changes, and with it every op that uses it.
 void otherAxes(JobView& view, Edits& edits) {
   for (dist::CommOp comm : view.groupComms())
     for (mlir::Attribute axis : view.mesh.getAxes()) {
@@ -122,6 +126,8 @@ void operandsSwapped(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.collectives) swapped(op, op->getOperands(), false, edits);
 }
 
+// All ranks go on with equal values, as they should, but with those of the first rank's samples
+// alone.
 void toBroadcast(JobView& view, Edits& edits) {
   for (auto op : all<dist::AllReduceOp>(view)) {
     dist::CommOp comm = commNamed(op);
@@ -140,6 +146,7 @@ void toBroadcast(JobView& view, Edits& edits) {
   }
 }
 
+// Only along axes that have a second rank.
 void otherRoot(JobView& view, Edits& edits) {
   for (auto op : all<dist::BroadcastOp>(view))
     for (dist::AxisSetAttr set : op.getRoot().getSets())
@@ -202,6 +209,7 @@ void waitDropped(JobView& view, Edits& edits) {
         });
 }
 
+// On every communicator of the job in turn.
 void inserted(JobView& view, Edits& edits) {
   for (dist::CommOp comm : view.groupComms())
     for (mlir::Value value : view.values)
@@ -235,6 +243,9 @@ void barrierOnOneRank(JobView& view, Edits& edits) {
 }
 
 // Two reductions, in one order on the first rank and in the other one elsewhere.
+// Both are moved into a guard of the first rank, in the other order there. Only pairs whose first
+// result is not needed between them can be turned around; the values stay right, and the ranks wait
+// for each other for ever (or, with equal sizes, exchange the sums).
 void reordered(JobView& view, Edits& edits) {
   auto reductions = all<dist::AllReduceOp>(view);
   for (size_t i = 0; i + 1 < reductions.size(); ++i) {

@@ -44,6 +44,7 @@ void contractDropped(JobView& view, Edits& edits) {
               [=, job = view.job]() mutable { replace(job, fields, {}); });
 }
 
+// Relations then lean on a tag that no contract declares, and the contract on nothing.
 void contractRenamed(JobView& view, Edits& edits) {
   for (Fields fields : contractsOf(view.job))
     if (auto tag = fields.getAs<mlir::StringAttr>("tag"))
@@ -69,6 +70,7 @@ void siteDropped(JobView& view, Edits& edits) {
   }
 }
 
+// "#0 mul" names an op that the contract is not about.
 void siteRenamed(JobView& view, Edits& edits) {
   for (Fields fields : contractsOf(view.job)) {
     auto sites = fields.getAs<mlir::ArrayAttr>("sites");
@@ -125,6 +127,7 @@ void relationEqual(JobView& view, Edits& edits) {
   }
 }
 
+// Twice the reference's value: the update is right, the claim about it is not.
 void relationScale(JobView& view, Edits& edits) {
   for (pd::VarOp var : variablesOf(view)) {
     auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
@@ -139,6 +142,7 @@ void relationScale(JobView& view, Edits& edits) {
   }
 }
 
+// Another variable of the type, the first one found.
 void relationOfOther(JobView& view, Edits& edits) {
   for (pd::VarOp var : variablesOf(view))
     for (pd::VarOp other : variablesOf(view))
@@ -161,6 +165,7 @@ pd::SetOp lastSet(JobView& view, llvm::StringRef name) {
   return last;
 }
 
+// Whether the job has a contract of the tag.
 bool declares(mlir::ModuleOp job, llvm::StringRef tag) {
   return llvm::any_of(contractsOf(job), [&](Fields fields) {
     auto own = fields.getAs<mlir::StringAttr>("tag");
@@ -265,6 +270,7 @@ void batchDropped(JobView& view, Edits& edits) {
                 [=]() { input->removeAttr(dist::kBatchAttr); });
 }
 
+// Rows become columns: each rank has all samples, but a part of their features.
 void batchOtherDim(JobView& view, Edits& edits) {
   for (pd::InputOp input : inputsOf(view.program)) {
     auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr);
@@ -277,6 +283,7 @@ void batchOtherDim(JobView& view, Edits& edits) {
   }
 }
 
+// Feeds that are not cut are tables, lengths or settings, of which each rank needs the whole.
 void batchAdded(JobView& view, Edits& edits) {
   for (pd::InputOp input : inputsOf(view.program))
     if (!input->hasAttr(dist::kBatchAttr) && !view.axis.empty())
@@ -287,6 +294,7 @@ void batchAdded(JobView& view, Edits& edits) {
       });
 }
 
+// Ranks along the axis left out get the same samples, which the mean then counts several times.
 void batchFewerAxes(JobView& view, Edits& edits) {
   for (pd::InputOp input : inputsOf(view.program)) {
     auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr);

@@ -50,6 +50,8 @@ void replaced(JobView& view, Edits& edits, mlir::Operation* op, unsigned index,
             [=]() { op->setOperand(index, now); });
 }
 
+// Every operand of every op: the kind with the most mutants, of which the others are special cases
+// worth having by name.
 void operandReplaced(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
@@ -69,6 +71,7 @@ void olderDefinition(JobView& view, Edits& edits) {
     }
 }
 
+// pd.undef stands for a variable read before it was written.
 void operandUndefined(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     for (mlir::OpOperand& operand : op->getOpOperands())
@@ -112,6 +115,8 @@ void sourceChanged(JobView& view, Edits& edits) {
       }
 }
 
+// Pairs of ops of one name and equal types, both of the program: both claims are well formed, and
+// false.
 void sourcesSwapped(JobView& view, Edits& edits) {
   for (size_t i = 0; i < view.framework.size(); ++i)
     for (size_t j = i + 1; j < view.framework.size(); ++j) {
@@ -128,6 +133,8 @@ void sourcesSwapped(JobView& view, Edits& edits) {
     }
 }
 
+// The op counts as inserted by a pass, and nothing may be claimed of what it computes but what
+// follows from its operands.
 void sourceDropped(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     if (!isInserted(op))
@@ -186,6 +193,7 @@ void opDoubled(JobView& view, Edits& edits) {
   }
 }
 
+// The others go on with an operand of the result's type, so that the program stays well typed.
 void opOnOneRank(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   for (mlir::Operation* op : view.framework) {

@@ -49,6 +49,8 @@ void after(mlir::Value value, std::string what, Edits& edits, Build build) {
   });
 }
 
+// Sums are then too large by the number of ranks: the commonest bug of data parallel training,
+// which a loss that still falls does not show.
 void dropped(JobView& view, Edits& edits) {
   for (pd::OpView op : insertedScales(view))
     edits.add(op.operation(), "the factor is left out", [op]() mutable {
@@ -57,6 +59,7 @@ void dropped(JobView& view, Edits& edits) {
     });
 }
 
+// The opposite, 1/ranks²; it acts like a smaller learning rate.
 void doubled(JobView& view, Edits& edits) {
   for (pd::OpView op : insertedScales(view))
     after(op.output("Out"), "the factor stands twice", edits,
@@ -76,6 +79,8 @@ void otherFactor(JobView& view, Edits& edits) {
                 });
 }
 
+// x·s + 0.01: no longer linear, so that a proof which moves factors through sums must not take it
+// for one.
 void biased(JobView& view, Edits& edits) {
   for (pd::OpView op : insertedScales(view))
     edits.add(op.operation(), "has a bias of 0.01", [op]() mutable {
@@ -130,6 +135,8 @@ void inserted(JobView& view, Edits& edits) {
   }
 }
 
+// A factor after the reduction, where those that passes insert could stand, too: it is the number
+// that is wrong, not the place.
 void insertedOnReduced(JobView& view, Edits& edits) {
   for (mlir::Value value : reducedValues(view)) {
     double factor = factorFor(view);
@@ -221,6 +228,7 @@ void scaledOnOneRank(JobView& view, Edits& edits) {
   }
 }
 
+// The classic of an owner's value that was never broadcast.
 void zeroElsewhere(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   std::vector<mlir::Value> values = reducedValues(view);
@@ -239,6 +247,7 @@ void zeroElsewhere(JobView& view, Edits& edits) {
 }
 
 enum class Number { Int32, Int64, Bool, Half, BFloat };
+// The element type of the name.
 mlir::Type typeOf(Number number, mlir::MLIRContext* context) {
   mlir::Builder builder(context);
   switch (number) {
@@ -282,6 +291,8 @@ void castDeclared(JobView& view, Edits& edits) {
                 });
 }
 
+// elementwise_add of two values, of the type given: it may be larger than x's where y broadcasts
+// it.
 mlir::Value sum(mlir::OpBuilder& builder, mlir::Value x, mlir::Value y, mlir::Type type) {
   return pd::Declarations()
       .create(builder, x.getLoc(), "elementwise_add", {{"X", {x}}, {"Y", {y}}},

@@ -10,6 +10,8 @@ namespace {
 // A loop that has not ended after so many turns is taken for one that never will.
 constexpr int64_t kMostTurns = 100'000'000;
 
+// The compiler's enumerations and the runtime's are apart, so that neither includes the other's
+// headers; a value added to one does not compile here until it has its counterpart.
 exec::Space spaceOf(Space space) {
   switch (space) {
     case Space::Arena: return exec::Space::kArena;

@@ -55,6 +55,8 @@ llvm::StringRef kindOf(const json* value) {
 
 // Reads the JSON of one program into the structures of program.h, without a look at what its ops
 // mean. Types, value numbers and flags are checked here, since everything after indexes with them.
+// Everything is looked up by key and type (json_access.h), as a file may have anything anywhere;
+// the first thing amiss ends the reading, with the op that it is about.
 class Reader {
  public:
   Reader(const Budget& budget, Program& program, ReadError& error)
@@ -267,6 +269,8 @@ const json* Op::attribute(llvm::StringRef name) const {
   return nullptr;
 }
 
+// The framework's VarType codes by the names that a_dtype attributes have; -1 for one that is left
+// open.
 std::optional<int> dtypeCode(llvm::StringRef name) {
   if (name.starts_with("Undefined")) return -1;
   return llvm::StringSwitch<std::optional<int>>(name)

@@ -14,6 +14,7 @@ const char* nameAttribute(const Op& op) {
 
 }  // namespace
 
+// Ops of these names have no row in the table: they become names of variables, or nothing at all.
 Structure structureOf(llvm::StringRef name) {
   return llvm::StringSwitch<Structure>(name)
       .Case("builtin.parameter", Structure::Parameter)
@@ -50,6 +51,7 @@ bool Normalizer::checkNames() {
   return unknown.empty();
 }
 
+// In the order of the file, which is that of execution.
 bool Normalizer::number() {
   for (int i = 0; i < static_cast<int>(program_.ops.size()); ++i)
     if (!numberOp(i)) return false;
@@ -147,6 +149,8 @@ bool Normalizer::nameParts(int index) {
   return true;
 }
 
+// Parameters and feeds come into being under their names; lists exist only as lists of names; a
+// name op copies where it could not rename.
 bool Normalizer::emitStructure(int index, Structure structure) {
   switch (structure) {
     case Structure::Parameter: return introduce(index, program_.ops[index].parameter->name);
@@ -200,6 +204,7 @@ bool Normalizer::combine(int index) {
   return true;
 }
 
+// All parts (split), or the one of a constant index (slice).
 bool Normalizer::takeParts(int index) {
   const Op& op = program_.ops[index];
   const std::vector<std::string>* list = read(index, op.operands[0]);

@@ -92,12 +92,14 @@ struct SingleRow {
   bool (*set)(const Number&, OpDesc::Attr&);
 };
 
+// Scalars carry their own type: an integer stays one.
 void setScalar(const Number& number, Scalar& out) {
   out.set_type(number.isInteger ? Scalar::LONG : Scalar::FLOAT64);
   if (number.isInteger) out.set_i(number.integer);
   else out.set_r(number.real);
 }
 
+// False, and nothing set, where the number is not whole or out of bounds.
 template <int64_t Lowest, int64_t Highest, typename Set>
 bool setInteger(const Number& number, Set set) {
   int64_t value = 0;
@@ -156,6 +158,7 @@ const SingleRow* find(llvm::ArrayRef<SingleRow> rows, AttrType type) {
   return nullptr;
 }
 
+// Type 5, STRINGS of framework.proto; what is wrong, or nothing.
 std::string textList(const json& value, OpDesc::Attr& out) {
   out.set_type(5);
   const json* data = arrayMember(&value, "D");
@@ -231,6 +234,7 @@ std::string toAttribute(llvm::StringRef text, AttrType type, OpDesc::Attr& out) 
   return toAttribute(numbers, type, out);
 }
 
+// Texts by themselves, everything else by way of numbers.
 std::string toAttribute(const json& value, AttrType type, OpDesc::Attr& out) {
   if (type == AttrType::Strings) return textList(value, out);
   if (type == AttrType::String) {

@@ -11,6 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The words of JSON; SARIF has its own.
 const char* levelName(Message::Level level) {
   switch (level) {
     case Message::Level::Note: return "note";
@@ -20,6 +21,7 @@ const char* levelName(Message::Level level) {
   return "refuted";
 }
 
+// "ops 120, collectives 3".
 std::string statsText(const Rung& rung) {
   std::string text;
   for (const auto& [name, value] : rung.stats)
@@ -71,6 +73,7 @@ std::string renderText(const VerifyReport& report, std::string_view subject) {
          ")\n";
 }
 
+// Contracts and assumptions, in the order in which they were met.
 Json conditionsJson(const Rung& rung) {
   Json list = Json::array();
   for (const Condition& condition : rung.conditions)
@@ -79,6 +82,7 @@ Json conditionsJson(const Rung& rung) {
   return list;
 }
 
+// Every field, also an empty one, so that readers need not ask which are there.
 Json messageJson(const Message& message) {
   return {{"level", levelName(message.level)},
           {"rule", message.rule},

@@ -13,12 +13,14 @@
 namespace dtranspile::kernels {
 namespace {
 
+// The words of the notation for kinds of attributes (signature.h).
 constexpr std::pair<std::string_view, AttributeKind> kKinds[] = {
     {"bool", AttributeKind::kBool},   {"int", AttributeKind::kInt},
     {"ints", AttributeKind::kInts},   {"real", AttributeKind::kReal},
     {"reals", AttributeKind::kReals}, {"text", AttributeKind::kText},
     {"texts", AttributeKind::kTexts}};
 
+// Without blanks at both ends.
 std::string_view Trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
@@ -32,12 +34,14 @@ bool Consume(std::string_view& text, char mark) {
   return true;
 }
 
+// Names of calls, slots and attributes; `@` marks gradients and what the lowering fills in.
 bool IsName(std::string_view name) {
   for (char c : name)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '@') return false;
   return !name.empty();
 }
 
+// Apart by commas; empty ones do not count.
 std::vector<std::string_view> Parts(std::string_view list) {
   std::vector<std::string_view> parts;
   for (const auto part : absl::StrSplit(absl::string_view(list.data(), list.size()), ','))

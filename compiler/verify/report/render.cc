@@ -207,6 +207,7 @@ std::string renderJunit(const VerifyReport& report, std::string_view subject) {
 
 }  // namespace
 
+// The words of --format; nothing for any other.
 std::optional<Format> formatNamed(std::string_view word) {
   if (word == "text") return Format::Text;
   if (word == "json") return Format::Json;

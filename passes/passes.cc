@@ -1,14 +1,16 @@
 // The list of passes: an include and a line for each.
 #include "passes/passes.h"
 
-#include "passes/assign-stages/pass.h"
 #include "passes/amp/pass.h"
+#include "passes/asp/pass.h"
+#include "passes/assign-stages/pass.h"
 #include "passes/broadcast-startup/pass.h"
 #include "passes/bucket/pass.h"
 #include "passes/check-source/pass.h"
 #include "passes/cut-batch/pass.h"
 #include "passes/declare-relations/pass.h"
 #include "passes/declare-sites/pass.h"
+#include "passes/dgc/pass.h"
 #include "passes/form-job/pass.h"
 #include "passes/fp16-all-reduce/pass.h"
 #include "passes/gradient-merge/pass.h"
@@ -16,6 +18,7 @@
 #include "passes/lamb/pass.h"
 #include "passes/lars/pass.h"
 #include "passes/local-sgd/pass.h"
+#include "passes/lookahead/pass.h"
 #include "passes/pipeline/pass.h"
 #include "passes/ps-exchange/pass.h"
 #include "passes/ps-place/pass.h"
@@ -27,6 +30,7 @@
 #include "passes/scale-loss/pass.h"
 #include "passes/sharding/pass.h"
 #include "passes/sync-batch-norm/pass.h"
+#include "passes/tensor-parallel/pass.h"
 #include "passes/widen-float64/pass.h"
 
 namespace dtranspile::passes {
@@ -34,18 +38,21 @@ namespace dtranspile::passes {
 void registerAll() {
   registerAssignStages();
   registerAmp();
+  registerAsp();
   registerBroadcastStartup();
   registerBucket();
   registerCheckSource();
   registerCutBatch();
   registerDeclareRelations();
   registerDeclareSites();
+  registerDgc();
   registerFormJob();
   registerFp16AllReduce();
   registerGradientMerge();
   registerKeepSource();
   registerLamb();
   registerLars();
+  registerLookahead();
   registerPipeline();
   registerPsExchange();
   registerPsPlace();
@@ -58,6 +65,7 @@ void registerAll() {
   registerLocalSgd();
   registerSharding();
   registerSyncBatchNorm();
+  registerTensorParallel();
   registerWidenFloat64();
 }
 

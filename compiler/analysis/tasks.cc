@@ -47,6 +47,20 @@ TaskGraph tasksOf(dist::MicroOp micro, dist::MeshOp mesh) {
   return graph;
 }
 
+dist::OnOp arrivalOf(dist::TransferOp transfer, dist::SelAttr where) {
+  mlir::Operation* maker = transfer;
+  while (auto hop = llvm::dyn_cast_or_null<dist::TransferOp>(maker))
+    maker = hop.getInput().getDefiningOp();
+  if (maker && maker->getBlock() != transfer->getBlock()) maker = nullptr;
+  dist::OnOp last;
+  for (auto on : transfer->getBlock()->getOps<dist::OnOp>()) {
+    if (!on.getTask() || !on.getWhere().contains(where)) continue;
+    last = on;
+    if (!maker || maker->isBeforeInBlock(on)) break;
+  }
+  return last;
+}
+
 int64_t microBatchesOf(dist::MicroOp micro, dist::MeshOp mesh) {
   int64_t product = 1;
   for (llvm::StringRef axis : micro.getAxes().getAsValueRange<mlir::StringAttr>())

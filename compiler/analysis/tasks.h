@@ -29,6 +29,12 @@ struct TaskGraph {
 
 TaskGraph tasksOf(dist::MicroOp micro, dist::MeshOp mesh);
 
+// With which task of the ranks `where` the value of a transfer comes in, where none of them asks
+// for it before: a stage that passes a value on reads nothing of it. The first of their tasks that
+// stands after the one that has made the value, through however many transfers it has come; their
+// last one where none does, null where they have no task.
+dist::OnOp arrivalOf(dist::TransferOp transfer, dist::SelAttr where);
+
 // How often the body runs per step: the product of its time axes. Saturates.
 int64_t microBatchesOf(dist::MicroOp micro, dist::MeshOp mesh);
 

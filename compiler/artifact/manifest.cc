@@ -7,6 +7,7 @@
 #include "compiler/specialize/specialize.h"
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
+#include "dialects/dist/settings.h"
 #include "dialects/pd/pd.h"
 #include "dialects/pd/types.h"
 
@@ -172,6 +173,10 @@ nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy,
                      {"ranks", ranks},
                      {"main", "main"},
                      {"startup", findProgram(role, "startup") ? Json("startup") : Json(nullptr)}});
+    // Where the job says so.
+    if (llvm::StringRef device = dist::deviceOf(role); !device.empty())
+      roles.back()["device"] = device.str();
+    if (int64_t threads = dist::threadsOf(role)) roles.back()["threads"] = threads;
     mlir::FailureOr<std::vector<RankClass>> found = classesOf(role);
     if (mlir::succeeded(found))
       for (const RankClass& one : *found)

@@ -135,9 +135,12 @@ Value copyBehind(pd::Declarations& declarations, Value value, llvm::StringRef fr
   return copy.output("Out");
 }
 
-// `pd.set @w, %v` of a value of another name: `assign` into @w.
-void assignSets(pd::Declarations& declarations, mlir::Block* block) {
-  for (pd::SetOp set : llvm::make_early_inc_range(block->getOps<pd::SetOp>())) {
+// `pd.set @w, %v` of a value of another name: `assign` into @w, in the block that sets it. A block
+// of control flow writes the cell of the block around it, as it does under the variable's own name.
+void assignSets(pd::Declarations& declarations, pd::ProgramOp program) {
+  llvm::SmallVector<pd::SetOp> sets;
+  program.walk([&](pd::SetOp set) { sets.push_back(set); });
+  for (pd::SetOp set : sets) {
     Value value = set.getValue();
     if (pd::nameOf(value) == set.getVar()) continue;
     mlir::OpBuilder builder(set);
@@ -153,7 +156,7 @@ void assignSets(pd::Declarations& declarations, mlir::Block* block) {
 mlir::LogicalResult resolveNames(pd::ProgramOp program) {
   mlir::Block* block = program.getBodyBlock();
   pd::Declarations declarations;
-  assignSets(declarations, block);
+  assignSets(declarations, program);
   Simulator simulator;
   simulator.run(block);
   llvm::StringMap<int> next;

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "compiler/lower/dist_lowering.h"
+#include "dialects/dist/changes.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
 
@@ -140,6 +141,25 @@ llvm::FailureOr<CommOfPlan> commOfPlan(Lowering& lowering, mlir::Operation* op) 
   return llvm::failure();
 }
 
+// The attribute that says how gradients wait on an rpc communicator (D38); none: as they do anyway.
+static std::optional<exec::Sending> sendingOf(dist::CommOp comm) {
+  auto entries = comm->getAttrOfType<mlir::DictionaryAttr>(dist::kSendingAttr);
+  if (!entries) return std::nullopt;
+  exec::Sending sending;
+  const auto number = [&](llvm::StringRef name, auto& field) {
+    if (auto entry = entries.getAs<mlir::IntegerAttr>(name))
+      field = static_cast<std::remove_reference_t<decltype(field)>>(entry.getInt());
+  };
+  number("max_merge_var_num", sending.max_merge_var_num);
+  number("send_queue_size", sending.send_queue_size);
+  number("send_wait_times", sending.send_wait_times);
+  number("thread_pool_size", sending.thread_pool_size);
+  number("min_send_grad_num_before_recv", sending.min_send_grad_num_before_recv);
+  sending.independent_recv_thread = entries.contains("independent_recv_thread") ? 1 : 0;
+  sending.average = entries.contains("average") ? 1 : 0;
+  return sending;
+}
+
 void addCommunicators(mlir::Operation* table, Plan& plan) {
   static constexpr exec::CommKind kKinds[] = {exec::CommKind::kGroup, exec::CommKind::kPairs,
                                               exec::CommKind::kRpc};
@@ -149,6 +169,10 @@ void addCommunicators(mlir::Operation* table, Plan& plan) {
       entry.axes.push_back(axis.getValue().str());
     entry.subset = selectorOf(comm.getSubset().value_or(dist::SelAttr()));
     entry.server = comm.getServer().value_or("").str();
+    entry.sending = sendingOf(comm);
+    auto counter = comm->getAttrOfType<mlir::StringAttr>(dist::kExchangeCounter);
+    auto every = comm->getAttrOfType<mlir::IntegerAttr>(dist::kExchangeSteps);
+    if (counter && every) entry.exchange = exec::Exchange{counter.getValue().str(), every.getInt()};
     plan.comms.push_back(std::move(entry));
   }
 }

@@ -109,8 +109,8 @@ struct AtNode {
   std::vector<Node> body, otherwise;
 };
 
-struct CoordNode {  // args: to
-  std::string axis;
+struct CoordNode {   // args: to
+  std::string axis;  // empty: the number of the block, in a BlocksNode
 };
 
 struct SliceNode {  // args: from, to
@@ -148,6 +148,7 @@ struct RequestNode {
   std::optional<exec::Layout> layout = {};
   std::vector<int64_t> padding = {};  // Lookup
   int changed = 0;                    // Push, Pull: rows that have changed only
+  int atOnce = 0;                     // Push: waits in no queue
 };
 
 struct PhaseNode {
@@ -231,6 +232,8 @@ struct Comm {
   exec::CommKind kind = exec::CommKind::kGroup;
   exec::Selector subset = {};
   std::string server = {};
+  std::optional<exec::Sending> sending = {};
+  std::optional<exec::Exchange> exchange = {};
 };
 
 struct Plan {

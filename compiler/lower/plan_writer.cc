@@ -58,7 +58,8 @@ class PlanWriter {
     result.target = {target.cpu, target.features};
     if (hasLibrary) result.library = "kernels.so";
     for (const Comm& comm : plan_.comms)
-      result.comms.push_back({comm.name, comm.axes, comm.kind, comm.subset, comm.server});
+      result.comms.push_back(
+          {comm.name, comm.axes, comm.kind, comm.subset, comm.server, comm.sending, comm.exchange});
     result.arena_bytes = plan_.arenaBytes;
     result.persistent_bytes = plan_.persistentBytes;
     for (int id : order_) result.buffers.push_back(buffer(plan_.buffers[id]));
@@ -257,8 +258,8 @@ class PlanWriter {
     const int last = ids_[node.args.back()];
     switch (what.kind) {
       case RequestNode::Kind::Push:
-        return {node.op,
-                exec::PushNode{what.comm, last, what.table, what.merge, what.layout, what.changed}};
+        return {node.op, exec::PushNode{what.comm, last, what.table, what.merge, what.layout,
+                                        what.changed, what.atOnce}};
       case RequestNode::Kind::Pull:
         return {node.op, exec::PullNode{what.comm, last, what.table, what.layout, what.changed}};
       case RequestNode::Kind::Lookup:

@@ -57,6 +57,7 @@ LogicalResult lowerPush(Lowering& lowering, mlir::Operation* op) {
   request->kind = RequestNode::Kind::Push;
   request->merge = mergeOf(push.getMerge());
   request->changed = op->hasAttr(dist::kChangedRowsAttr);
+  request->atOnce = op->hasAttr(dist::kAtOnceAttr);
   lowering.add({.op = lowering.position(),
                 .args = {lowering.bufferOf(push.getInput())},
                 .writes = {false},

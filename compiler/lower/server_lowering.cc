@@ -50,13 +50,13 @@ class BlocksLowering {
     if (!variable || !isBlocked(*variable))
       return loop_.emitError() << "dist.foreach_block: @" << loop_.getVar()
                                << " is no dense variable that is cut into blocks";
-    mlir::Block& body = loop_.getBody().front();
-    if (!body.getArgument(0).use_empty())
-      return loop_.emitError(
-          "dist.foreach_block: the number of the block is read, which is not supported natively; "
-          "keep what differs from block to block in a variable of the same blocks");
     const exec::Layout& layout = *variable->layout;
     const exec::Parts parts(layout, coordinatesOf(dist::meshOf(loop_), layout.axes));
+    if (parts.blocks() == 0 && !loop_.getBody().front().getArgument(0).use_empty())
+      return loop_.emitError(
+          "dist.foreach_block: the number of the block is read, and the rows of a cyclic layout "
+          "are worked on all at once; keep what differs from row to row in a variable of that "
+          "layout");
     if (failed(begin())) return failure();
     BlocksNode node{.layout = layout, .bodies = {}};
     // Twice the same MLIR: what was said of the values of one body is forgotten for the next.
@@ -123,12 +123,26 @@ class BlocksLowering {
     for (auto [argument, buffer, info] :
          llvm::zip(body.getArguments().drop_front(), carried_, infos_))
       lowering_.bind(argument, buffer, info);
+    giveNumber(body.getArgument(0));
     if (failed(lowering_.lowerBlock(body))) return failure();
     std::vector<std::pair<int, int>> moves;
     for (auto [value, buffer] : llvm::zip(body.getTerminator()->getOperands(), carried_))
       moves.emplace_back(lowering_.bufferOf(value), buffer);
     lowering_.copyAll(moves);
     return success();
+  }
+
+  // The number of the block, where somebody reads it: data of the rank like a coordinate.
+  void giveNumber(mlir::BlockArgument number) {
+    if (number.use_empty()) return;
+    pd::TensorInfo info = pd::declaredInfo(number.getType());
+    const int to = lowering_.newBuffer("block", info);
+    lowering_.add({.op = lowering_.position(),
+                   .args = {to},
+                   .writes = {true},
+                   .reads = {false},
+                   .what = CoordNode{""}});
+    lowering_.bind(number, to, std::move(info));
   }
 
   Lowering& lowering_;

@@ -12,7 +12,7 @@ namespace dtranspile {
 namespace {
 
 bool isLocalSgd(const Strategy& s) {
-  return s.mode == "collective" && s.collective_mode == "local_sgd";
+  return s.mode == "collective" && (s.collective_mode == "local_sgd" || s.adaptive_localsgd);
 }
 
 struct Axis {
@@ -24,6 +24,9 @@ bool isGeo(const Strategy& s) { return isServed(s) && serveMode(s) == "geo"; }
 bool isUpdatedByServers(const Strategy& s) { return isServed(s) && !isGeo(s); }
 bool isReplicated(const Strategy& s) { return !isServed(s); }
 
+// Layers lie on several ranks in parts.
+bool isSplit(const Strategy& s) { return s.tensor_parallel && isReplicated(s); }
+
 // What form-job counts: the devices of the program, so many of them on a stage.
 std::string annotatedStages(const Strategy& s) {
   return "stages" + (s.virtual_stages > 1 ? "/" + std::to_string(s.virtual_stages) : "");
@@ -32,6 +35,7 @@ std::string annotatedStages(const Strategy& s) {
 // The axes of the trainers' mesh that are data-parallel.
 std::vector<Axis> axesOf(const Strategy& s) {
   const std::string trainers = std::to_string(s.trainers);
+  if (isSplit(s)) return {{"dp", std::to_string(s.trainers / s.tensor_parallel_degree)}};
   if (s.pipeline)
     return {{"dp", s.stages ? std::to_string(s.trainers / s.stages)
                             : trainers + "/" + annotatedStages(s)}};
@@ -47,9 +51,10 @@ std::vector<Axis> axesOf(const Strategy& s) {
 
 // Micro-batches are ranks like others, as far as what is summed over them goes, until pipeline
 // makes an axis of time of them.
-const char kMicro[] = "micro", kStages[] = "pp";
+const char kMicro[] = "micro", kStages[] = "pp", kLayers[] = "mp";
 std::vector<Axis> meshOf(const Strategy& s) {
   std::vector<Axis> mesh = axesOf(s);
+  if (isSplit(s)) mesh.push_back({kLayers, std::to_string(s.tensor_parallel_degree)});
   if (!s.pipeline) return mesh;
   mesh.push_back({kStages, s.stages ? std::to_string(s.stages) : annotatedStages(s)});
   mesh.push_back({kMicro, std::to_string(s.accumulate_steps)});
@@ -58,7 +63,19 @@ std::vector<Axis> meshOf(const Strategy& s) {
 
 // What a pass is told beside the fields that are its options.
 // Data: the axes over which the batch is cut, micro-batches among them. Stages: that of the stages.
-enum class Told { Nothing, Axes, Data, Mesh, Stages, Assigned, Servers, Serving };
+// Layers: that over which layers are split.
+enum class Told {
+  Nothing,
+  Axes,
+  Data,
+  Mesh,
+  Stages,
+  Assigned,
+  Layers,
+  LayersOnly,
+  Servers,
+  Serving
+};
 
 struct Step {
   const char* pass;
@@ -71,7 +88,7 @@ bool isPipelined(const Strategy& s) { return s.pipeline && isReplicated(s); }
 bool always(const Strategy&) { return true; }
 bool mergesGradients(const Strategy& s) { return s.gradient_merge && s.gradient_merge_k_steps > 1; }
 bool changesProgram(const Strategy& s) {
-  return s.amp || s.recompute || s.lars || s.lamb || mergesGradients(s);
+  return s.amp || s.recompute || s.lars || s.lamb || s.asp || s.lookahead || mergesGradients(s);
 }
 bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
 
@@ -83,9 +100,14 @@ const Step kSteps[] = {
     {"recompute", Told::Nothing, [](const Strategy& s) { return s.recompute; }, "recompute"},
     {"lars", Told::Nothing, [](const Strategy& s) { return s.lars; }, "lars"},
     {"lamb", Told::Nothing, [](const Strategy& s) { return s.lamb; }, "lamb"},
+    {"asp", Told::Nothing, [](const Strategy& s) { return s.asp; }, "asp"},
+    {"lookahead", Told::Nothing, [](const Strategy& s) { return s.lookahead; }, "lookahead"},
     {"gradient-merge", Told::Nothing, mergesGradients, "gradient_merge"},
     {"form-job", Told::Mesh, always},
     {"cut-batch", Told::Data, always},
+    // The same initial values on all ranks that have parts of them; then the parts.
+    {"broadcast-startup", Told::LayersOnly, isSplit, "tensor_parallel"},
+    {"tensor-parallel", Told::Layers, isSplit, "tensor_parallel"},
     {"ps-place", Told::Servers, isUpdatedByServers, "mode"},
     {"ps-split", Told::Serving, isUpdatedByServers, "mode"},
     {"ps-place", Told::Serving, isGeo, "mode"},
@@ -97,6 +119,7 @@ const Step kSteps[] = {
     {"reduce-gradients", Told::Data, reducesGradients},
     {"fp16-all-reduce", Told::Axes,
      [](const Strategy& s) { return reducesGradients(s) && s.fp16_allreduce; }, "fp16_allreduce"},
+    {"dgc", Told::Axes, [](const Strategy& s) { return reducesGradients(s) && s.dgc; }, "dgc"},
     {"assign-stages", Told::Assigned, isPipelined, "pipeline"},
     {"pipeline", Told::Stages, isPipelined, "pipeline"},
     {"broadcast-startup", Told::Axes, isPipelined},
@@ -133,11 +156,15 @@ std::string optionsOf(const Step& step, const Strategy& strategy) {
     text += std::string(" axes=") + kStages;
   if (step.told == Told::Stages) text += std::string(" micro=") + kMicro;
   if (step.told == Told::Assigned) text += strategy.stages ? " by=cost" : " by=annotations";
+  if (step.told == Told::Layers || step.told == Told::LayersOnly)
+    text += std::string(" axes=") + kLayers;
+  if (step.told == Told::LayersOnly) text += " carries=layers";
   if (servers) text += " servers=" + std::to_string(serverCount(strategy));
   if (step.told == Told::Serving) text += " serve=" + serveMode(strategy);
   // Trainers of servers do not speak to each other.
   if (step.told == Told::Mesh)
-    text += " axes=" + mesh + " comm-axes=" + (isServed(strategy) ? "none" : data);
+    text += " axes=" + mesh + " comm-axes=" + (isServed(strategy) ? "none" : data) +
+            (isSplit(strategy) ? std::string(" layer-axis=") + kLayers : "");
   for (const FieldRow& row : strategyFields())
     if (llvm::is_contained(row.passes, step.pass))
       if (const std::string value = valueOf(strategy, row); !value.empty())

@@ -27,10 +27,24 @@ bool cuts(dist::OnOp guard) {
       .wasInterrupted();
 }
 
+// A stage has a row of its own in the schedule, so that a task of several stages, which have one
+// text, is cut at each of them all the same. Not where there are too many.
+void addStages(dist::OnOp on, llvm::SetVector<SelAttr>& selectors) {
+  if (!on.getTask() || on.getWhere().getSets().empty()) return;
+  AxisSetAttr stages = on.getWhere().getSets().front();
+  if (stages.isPoint() || stages.count() > static_cast<int64_t>(kMaxClasses)) return;
+  for (size_t i = 0; i < stages.getBounds().size(); i += 2)
+    for (int64_t at = stages.getBounds()[i]; at < stages.getBounds()[i + 1]; ++at)
+      selectors.insert(SelAttr::point(on.getContext(), stages.getAxis().getValue(), at));
+}
+
 llvm::SmallVector<SelAttr> selectorsOf(dist::RoleOp role) {
   llvm::SetVector<SelAttr> selectors;
   role->walk([&](mlir::Operation* op) {
-    if (auto on = llvm::dyn_cast<dist::OnOp>(op); on && cuts(on)) selectors.insert(on.getWhere());
+    if (auto on = llvm::dyn_cast<dist::OnOp>(op); on && cuts(on)) {
+      selectors.insert(on.getWhere());
+      addStages(on, selectors);
+    }
     if (!llvm::isa<dist::TransferOp>(op)) return;
     for (mlir::Type end : {op->getOperand(0).getType(), op->getResult(0).getType()})
       if (auto at = llvm::dyn_cast<dist::AtType>(end)) selectors.insert(at.getWhere());

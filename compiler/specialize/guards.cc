@@ -2,6 +2,7 @@
 // guard takes in has been seen when the walk comes to it.
 #include "compiler/specialize/guards.h"
 
+#include "compiler/analysis/tasks.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/DenseMap.h"
@@ -26,13 +27,15 @@ bool draws(mlir::Operation* op) {
 // class.
 class Resolver {
  public:
-  Resolver(pd::ProgramOp program, const SpecializeOptions& options)
+  Resolver(pd::ProgramOp program, SelAttr ranks, const SpecializeOptions& options)
       : program_(program), options_(options) {
     for (auto decl : program.getBodyBlock()->getOps<pd::DeclOp>()) declared_.insert(decl.getName());
     program.walk([&](dist::TransferOp transfer) {
       auto where = [](mlir::Value value) { return llvm::cast<AtType>(value.getType()).getWhere(); };
       const auto number = static_cast<int64_t>(ends_.size());
-      ends_[transfer] = {where(transfer.getInput()), where(transfer.getOutput()), number};
+      const bool inTasks = llvm::isa<dist::MicroOp>(transfer->getParentOp());
+      ends_[transfer] = {where(transfer.getInput()), where(transfer.getOutput()), number,
+                         inTasks ? arrivalOf(transfer, ranks) : dist::OnOp()};
     });
   }
 
@@ -85,7 +88,7 @@ class Resolver {
       }
     if (!micro) return Outcome::Kept;
     dropUnread();
-    return mlir::failed(gatherTasks(micro)) ? Outcome::Failed : Outcome::Kept;
+    return mlir::failed(gatherTasks(micro, arrivals_)) ? Outcome::Failed : Outcome::Kept;
   }
 
   // A located type as it is where all ranks have the value.
@@ -180,7 +183,7 @@ class Resolver {
 
   // Both ends of a transfer cut the classes, so that all ranks of one are at an end, or none.
   Outcome seeTransfer(dist::TransferOp transfer, SelAttr ranks) {
-    const auto [source, target, number] = ends_.at(transfer);
+    const auto [source, target, number, arrival] = ends_.at(transfer);
     dist::CommOp comm = dist::lookupComm(transfer, transfer.getCommAttr());
     auto coordinate = [&](SelAttr end) {
       return end.lookup(llvm::cast<mlir::StringAttr>(comm.getAxes()[0])).getBounds()[0];
@@ -197,6 +200,7 @@ class Resolver {
           name.empty() ? mlir::StringAttr() : builder.getStringAttr(name),
           builder.getI64IntegerAttr(number));
       transfer.getOutput().replaceAllUsesWith(recv.getOutput());
+      arrivals_[recv] = arrival;
     }
     return replaceByNothing(transfer), Outcome::Replaced;
   }
@@ -239,9 +243,11 @@ class Resolver {
   llvm::StringSet<> declared_;
   struct Ends {
     SelAttr source, target;
-    int64_t number;  // of the transfer in the program
+    int64_t number;      // of the transfer in the program
+    dist::OnOp arrival;  // in a dist.micro
   };
   llvm::DenseMap<mlir::Operation*, Ends> ends_;
+  Arrivals arrivals_;
   std::vector<pd::UndefOp> nothings_;
 };
 
@@ -249,7 +255,7 @@ class Resolver {
 
 LogicalResult resolveGuards(pd::ProgramOp program, const RankClass& rankClass,
                             const SpecializeOptions& options) {
-  Resolver resolver(program, options);
+  Resolver resolver(program, rankClass.where, options);
   if (mlir::failed(resolver.run(*program.getBodyBlock(), rankClass.where))) return mlir::failure();
   resolver.dropUnread();
   return mlir::success();

@@ -3,6 +3,7 @@
 
 #include "compiler/specialize/specialize.h"
 #include "dialects/pd/pd.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace dtranspile {
 
@@ -13,10 +14,14 @@ namespace dtranspile {
 mlir::LogicalResult resolveGuards(pd::ProgramOp program, const RankClass& rankClass,
                                   const SpecializeOptions& options);
 
+// By dist.recv of a dist.micro the task of the class with which its value comes in, where no task
+// asks for it before (compiler/analysis/tasks.h).
+using Arrivals = llvm::DenseMap<mlir::Operation*, dist::OnOp>;
+
 // Brings a dist.micro of a class whose guards are resolved into the form in which its body holds
 // one dist.on per task and chunk, and nothing else: receives at the head of the task that first
 // reads what they give, sends at the end of the one that makes it, all else where its operands come
-// from.
-mlir::LogicalResult gatherTasks(dist::MicroOp micro);
+// from. What is passed on to another stage comes in and leaves with its arrival.
+mlir::LogicalResult gatherTasks(dist::MicroOp micro, const Arrivals& arrivals);
 
 }  // namespace dtranspile

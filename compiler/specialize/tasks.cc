@@ -16,13 +16,16 @@ struct Group {
 };
 
 // Three passes over the body. Forward: every op gets the last group whose values it reads, the
-// earliest place where it can stand; a task whose own group runs before that is an error. Backward:
+// earliest place where it can stand; a task whose own group runs before that is an error. What is
+// received to be sent on comes in with the first group that reads it, or that follows what made it
+// in the text: a later one could wait for whoever waits for the value. Backward:
 // what reads of no group (receives, feeds, constants) goes to the first group that reads it, so
 // that it is there when that task runs, and lives no longer than it must. Then each group becomes
 // one region: receives, work, sends, in the order of the text.
 class Gathering {
  public:
-  explicit Gathering(dist::MicroOp micro) : micro_(micro), body_(micro.getBody().front()) {}
+  Gathering(dist::MicroOp micro, const Arrivals& arrivals)
+      : micro_(micro), body_(micro.getBody().front()), arrivals_(arrivals) {}
 
   mlir::LogicalResult run() {
     for (mlir::Operation& op : body_.without_terminator()) ops_.push_back(&op);
@@ -83,6 +86,19 @@ class Gathering {
     return sources;
   }
 
+  // Of a value that goes on to another stage, or that nobody here reads; -1 for any other.
+  int arrivalOf(dist::RecvOp recv) {
+    dist::OnOp with = arrivals_.lookup(recv);
+    auto passesOn = [](mlir::Operation* user) { return llvm::isa<dist::SendOp>(user); };
+    const bool passed = recv->use_empty() || llvm::any_of(recv->getUsers(), passesOn);
+    if (!with || !passed) return -1;
+    int first = groupOf(with);
+    for (mlir::Operation* user : recv->getUsers())
+      if (mlir::Operation* at = body_.findAncestorOpInBlock(*user))
+        if (auto on = asTask(at)) first = std::min(first, groupOf(on));
+    return first;
+  }
+
   // The last group whose values an op reads; -1 for none: receives, feeds, constants.
   mlir::LogicalResult findEarliest(mlir::Operation* op) {
     int earliest = -1;
@@ -92,6 +108,7 @@ class Gathering {
       earliest = place_[source];
       last = source;
     }
+    if (auto recv = llvm::dyn_cast<dist::RecvOp>(op)) earliest = arrivalOf(recv);
     auto on = asTask(op);
     place_[op] = on ? groupOf(on) : earliest;
     if (!on || earliest <= place_[op]) return mlir::success();
@@ -169,6 +186,7 @@ class Gathering {
 
   dist::MicroOp micro_;
   mlir::Block& body_;
+  const Arrivals& arrivals_;
   std::vector<mlir::Operation*> ops_;
   std::vector<std::unique_ptr<Group>> groups_;
   llvm::DenseMap<mlir::Operation*, int> place_, firstReader_;
@@ -176,6 +194,8 @@ class Gathering {
 
 }  // namespace
 
-mlir::LogicalResult gatherTasks(dist::MicroOp micro) { return Gathering(micro).run(); }
+mlir::LogicalResult gatherTasks(dist::MicroOp micro, const Arrivals& arrivals) {
+  return Gathering(micro, arrivals).run();
+}
 
 }  // namespace dtranspile

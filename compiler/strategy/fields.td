@@ -50,6 +50,26 @@ def localsgd_begin_step : Int<1> {
   let passes = ["local-sgd"];
   let meaning = "up to this step parameters are averaged in every one";
 }
+def adaptive_localsgd : Bool<false> {
+  let versions = "2.x";
+  let relevant = "mode=collective";
+  let passes = ["local-sgd"];
+  let meaning = "parameters averaged after numbers of steps that follow the loss and the rate";
+}
+def adaptive_localsgd_init_k_steps : Int<1> {
+  let versions = "2.x";
+  let range = [1, 16777216];
+  let relevant = "adaptive_localsgd=true";
+  let passes = ["local-sgd"];
+  let meaning = "steps between the first two averages, the unit of all others";
+}
+def adaptive_localsgd_begin_step : Int<1> {
+  let versions = "2.x";
+  let range = [0, 16777216];
+  let relevant = "adaptive_localsgd=true";
+  let passes = ["local-sgd"];
+  let meaning = "up to this step parameters are averaged in every one";
+}
 def trainers : Int<1> {
   let versions = "1.x";
   let range = [1, 0x7fffffff];
@@ -92,6 +112,41 @@ def fp16_allreduce : Bool<false> {
   let relevant = "mode!=pserver";
   let meaning = "gradients travel in half precision";
 }
+// Compressed gradients (docs/passes/dgc.md).
+def dgc : Bool<false> {
+  let versions = "2.x";
+  let relevant = "mode!=pserver";
+  let meaning = "of gradients only the largest elements travel, what is left is kept for later steps";
+}
+def rampup_begin_step : Int<0> {
+  let versions = "2.x";
+  let flag = "dgc-rampup-begin-step";
+  let range = [0, 16777215];
+  let relevant = "dgc=true";
+  let passes = ["dgc"];
+  let meaning = "steps with dense gradients before the first that is compressed";
+}
+def rampup_step : Int<1> {
+  let versions = "2.x";
+  let flag = "dgc-rampup-step";
+  let range = [1, 16777215];
+  let relevant = "dgc=true";
+  let passes = ["dgc"];
+  let meaning = "steps over which the numbers of sparsity are taken in turn";
+}
+def sparsity : Words {
+  let versions = "2.x";
+  let flag = "dgc-sparsity";
+  let relevant = "dgc=true";
+  let passes = ["dgc"];
+  let meaning = "shares of the elements that are not sent, in turn, the last for good; none: 0.999; 0: dense";
+}
+def dgc_min_size : Int<16384> {
+  let range = [1, 0x7fffffff];
+  let relevant = "dgc=true";
+  let passes = ["dgc"];
+  let meaning = "parameters of fewer elements travel as they are";
+}
 def sync_batch_norm : Bool<false> {
   let versions = "2.x";
   let passes = ["form-job"];
@@ -100,11 +155,12 @@ def sync_batch_norm : Bool<false> {
 }
 def scale_strategy : Word<"avg"> {
   let versions = "2.x";
-  let words = ["avg", "reference"];
-  let remedy = "sum and customized change what the program computes and are not implemented";
+  let words = ["avg", "sum", "reference"];
+  let remedy = "customized feeds the gradient of the loss, which the saved program computes: put the "
+               "factor into the loss";
   let passes = ["scale-loss"];
   let relevant = "mode!=pserver";
-  let meaning = "avg: gradients as on one device; reference: always 1/N, as the framework divides";
+  let meaning = "avg: gradients as on one device; sum: those of all ranks added up, and not divided; reference: always 1/N, as the framework divides";
 }
 // Activations (docs/passes/recompute.md).
 def recompute : Bool<false> {
@@ -194,6 +250,27 @@ def custom_black_varnames : Words {
   let meaning = "variables: ops that take or give one of them compute in float32";
 }
 // Update rules (docs/passes/update-rules.md).
+def use_pure_fp16 : Bool<false> {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "all ops that can compute in float16, and parameters lie in it, beside float32 "
+                "copies that are updated";
+}
+def use_pure_bf16 : Bool<false> {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "the same in bfloat16";
+}
+def use_fp16_guard : Bool<true> {
+  let versions = "2.x";
+  let relevant = "amp=true";
+  let passes = ["amp"];
+  let meaning = "with use_pure_fp16 and use_pure_bf16: only ops that the program's author has put "
+                "under fp16_guard";
+}
+
 def lars : Bool<false> {
   let versions = "2.x";
   let meaning = "momentum with a rate per layer";
@@ -242,6 +319,32 @@ def lamb_exclude_from_weight_decay : Words {
   let passes = ["lamb"];
   let meaning = "parameters whose name ends with one of these do not decay";
 }
+def asp : Bool<false> {
+  let versions = "2.x";
+  let meaning = "two of every four weights of a layer are zero";
+}
+def asp_excluded_layers : Words {
+  let relevant = "asp=true";
+  let passes = ["asp"];
+  let meaning = "weights whose name contains one of these stay whole";
+}
+
+def lookahead : Bool<false> {
+  let meaning = "slow weights that go a part of the way to the updated ones every k steps";
+}
+def lookahead_k : Int<5> {
+  let range = [1, 16777216];
+  let relevant = "lookahead=true";
+  let passes = ["lookahead"];
+  let meaning = "steps between two moves of the slow weights";
+}
+def lookahead_alpha : Float<"0.5"> {
+  let range = [0, 1];
+  let relevant = "lookahead=true";
+  let passes = ["lookahead"];
+  let meaning = "the part of the way";
+}
+
 def gradient_merge : Bool<false> {
   let versions = "2.x";
   let relevant = "mode!=pserver";
@@ -321,6 +424,18 @@ def schedule_mode : Word<"1F1B"> {
   let relevant = "pipeline=true";
   let passes = ["pipeline"];
   let meaning = "the order in which a stage runs its tasks";
+}
+// Layers in parts on different ranks (docs/passes/tensor-parallel.md).
+def tensor_parallel : Bool<false> {
+  let versions = "2.x";
+  let relevant = "mode!=pserver";
+  let meaning = "layers are split over ranks: columns of one product, rows of the next";
+}
+def tensor_parallel_degree : Int<1> {
+  let versions = "2.x";
+  let range = [1, 1048576];
+  let relevant = "tensor_parallel=true";
+  let meaning = "ranks that a layer is split over; what is more are replicas";
 }
 def batch_dims : Words {
   let flag = "batch-dim";
@@ -404,6 +519,55 @@ def geo_sgd_need_push_nums : Int<100> {
   let relevant = "mode=pserver";
   let passes = ["ps-exchange"];
   let meaning = "with geo_sgd_mode or preset=geo: steps between such pushes";
+}
+// How gradients wait on a trainer; the framework's flags have FLAGS_communicator_ before the names.
+def max_merge_var_num : Int<1> {
+  let versions = "1.x, 2.x";
+  let range = [1, 65536];
+  let relevant = "mode=pserver";
+  let passes = ["ps-split"];
+  let meaning = "asynchronous: so many gradients of a variable become one push";
+}
+def send_queue_size : Int<16> {
+  let versions = "1.x, 2.x";
+  let range = [1, 65536];
+  let relevant = "mode=pserver";
+  let passes = ["ps-split", "ps-exchange"];
+  let meaning = "gradients of a variable that wait to be sent; a trainer with more waits itself";
+}
+def send_wait_times : Int<1> {
+  let versions = "1.x, 2.x";
+  let range = [0, 65536];
+  let relevant = "mode=pserver";
+  let passes = ["ps-split"];
+  let meaning = "with max_merge_var_num: so often 10 ms without a new gradient, and those that are "
+                "there are sent";
+}
+def thread_pool_size : Int<1> {
+  let versions = "1.x, 2.x";
+  let range = [1, 64];
+  let relevant = "mode=pserver";
+  let passes = ["ps-split", "ps-exchange"];
+  let meaning = "threads of a trainer that merge and send what waits";
+}
+def min_send_grad_num_before_recv : Int<1> {
+  let versions = "1.x, 2.x";
+  let range = [1, 16777216];
+  let relevant = "mode=pserver";
+  let passes = ["ps-split"];
+  let meaning = "asynchronous: parameters are pulled after so many gradients, of all variables";
+}
+def independent_recv_thread : Bool<false> {
+  let versions = "1.x, 2.x";
+  let relevant = "mode=pserver";
+  let passes = ["ps-split"];
+  let meaning = "asynchronous: a thread pulls, and steps take what it has pulled last";
+}
+def is_sgd_optimizer : Bool<true> {
+  let versions = "1.x";
+  let relevant = "mode=pserver";
+  let passes = ["ps-split"];
+  let meaning = "with max_merge_var_num: merged gradients are added up, else averaged";
 }
 def wait_port : Bool<true> {
   let versions = "1.x";

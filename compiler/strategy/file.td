@@ -87,7 +87,7 @@ def DistributedStrategy : Message {
     Is<amp, 2, "bool", "false">,
     Is<recompute, 3, "bool", "false">,
     Told<4, "bool", "localsgd", "false", "collective_mode=local_sgd">,
-    Asks<5, "bool", "dgc", "false", "gradients that travel as their largest elements">,
+    Is<dgc, 5, "bool", "false">,
     Is<gradient_merge, 6, "bool", "false">,
     Is<lars, 7, "bool", "false">,
     Is<lamb, 8, "bool", "false">,
@@ -110,20 +110,19 @@ def DistributedStrategy : Message {
     Hint<21, "bool", "cudnn_exhaustive_search", "false", flags>,
     Hint<22, "int32", "conv_workspace_size_limit", "512", flags>,
     Hint<23, "bool", "cudnn_batchnorm_spatial_persistent", "false", flags>,
-    Asks<24, "bool", "adaptive_localsgd", "false",
-         "parameters averaged after numbers of steps that follow the loss">,
+    Is<adaptive_localsgd, 24, "bool", "false">,
     Is<fp16_allreduce, 25, "bool", "false">,
     Is<sharding, 26, "bool", "false">,
     Hint<27, "float", "last_comm_group_size_MB", "1", dygraph>,
     Hint<28, "bool", "find_unused_parameters", "false", dygraph>,
-    Asks<29, "bool", "tensor_parallel", "false", "layers cut over ranks">,
+    Is<tensor_parallel, 29, "bool", "false">,
     Hint<30, "bool", "without_graph_optimization", "true",
          "it chooses between two ways of the framework to reduce the same gradients">,
     Hint<31, "int32", "fuse_grad_size_in_num", "8",
          "buckets are cut by bytes, fuse_grad_size_in_MB">,
     Hint<32, "bool", "calc_comm_same_stream", "false",
          "sums run beside what does not need them">,
-    Asks<33, "bool", "asp", "false", "parameters of which every other one in four is zero">,
+    Is<asp, 33, "bool", "false">,
     Hint<34, "bool", "fuse_grad_merge", "false",
          "buffers of merged gradients are laid out by the compiler">,
     Asks<35, "bool", "semi_auto", "false", "a plan of annotated tensors">,
@@ -188,10 +187,10 @@ def AMPConfig : Message {
     Is<custom_white_list, 7, "repeated string", "">,
     Is<custom_black_list, 8, "repeated string", "">,
     Is<custom_black_varnames, 9, "repeated string", "">,
-    Asks<10, "bool", "use_pure_fp16", "", "parameters in half precision">,
-    Hint<11, "bool", "use_fp16_guard", "true", "it counts with use_pure_fp16 only">,
+    Is<use_pure_fp16, 10, "bool", "false">,
+    Is<use_fp16_guard, 11, "bool", "true">,
     Hint<12, "bool", "use_optimizer_fp16", "", "it is read by the planner of annotated tensors only">,
-    Asks<13, "bool", "use_pure_bf16", "", "parameters in half precision">,
+    Is<use_pure_bf16, 13, "bool", "false">,
   ];
 }
 def LocalSGDConfig : Message {
@@ -202,8 +201,8 @@ def LocalSGDConfig : Message {
 }
 def AdaptiveLocalSGDConfig : Message {
   let entries = [
-    Part<1, "int32", "init_k_steps", "1">,
-    Part<2, "int32", "begin_step", "1">,
+    Is<adaptive_localsgd_init_k_steps, 1, "int32", "1", "init_k_steps">,
+    Is<adaptive_localsgd_begin_step, 2, "int32", "1", "begin_step">,
   ];
 }
 def GradientMergeConfig : Message {
@@ -214,9 +213,9 @@ def GradientMergeConfig : Message {
 }
 def DGCConfig : Message {
   let entries = [
-    Part<1, "int32", "rampup_begin_step">,
-    Part<2, "int32", "rampup_step", "1">,
-    Part<3, "repeated float", "sparsity">,
+    Is<rampup_begin_step, 1, "int32", "">,
+    Is<rampup_step, 2, "int32", "1">,
+    Is<sparsity, 3, "repeated float", "">,
   ];
 }
 def LarsConfig : Message {
@@ -247,7 +246,7 @@ def PipelineConfig : Message {
 }
 def TensorParallelConfig : Message {
   let entries = [
-    Part<1, "int32", "tensor_parallel_degree", "1">,
+    Is<tensor_parallel_degree, 1, "int32", "1">,
     Hint<2, "int32", "tensor_init_seed", "-1", "it seeds what makes the program">,
   ];
 }

@@ -3,16 +3,14 @@
 #define DTRANSPILE_STRATEGY_FILE_SERVERS
 
 def AsyncConfig : Message {
-  defvar queue = "it tunes the queues of the framework's communicator; a trainer of ours sends a "
-                 "gradient when it is complete";
   let entries = [
     Told<1, "int32", "k_steps", "-1", "with a_sync: geo_sgd_need_push_nums where it is above 0">,
-    Hint<2, "int32", "max_merge_var_num", "1", queue>,
-    Hint<3, "int32", "send_queue_size", "16", queue>,
-    Hint<4, "bool", "independent_recv_thread", "false", queue>,
-    Hint<5, "int32", "min_send_grad_num_before_recv", "1", queue>,
-    Hint<6, "int32", "thread_pool_size", "1", queue>,
-    Hint<7, "int32", "send_wait_times", "1", queue>,
+    Is<max_merge_var_num, 2, "int32", "1">,
+    Is<send_queue_size, 3, "int32", "16">,
+    Is<independent_recv_thread, 4, "bool", "false">,
+    Is<min_send_grad_num_before_recv, 5, "int32", "1">,
+    Is<thread_pool_size, 6, "int32", "1">,
+    Is<send_wait_times, 7, "int32", "1">,
     Is<runtime_split_send_recv, 8, "bool", "false">,
     Hint<9, "bool", "launch_barrier", "true", "trainers wait for their servers when a run starts">,
     Hint<10, "string", "heter_worker_device_guard", "cpu", "there are no workers of other devices">,

@@ -19,19 +19,24 @@ def Recompute : Feature<"recompute", "activations computed again"> {
 }
 def Lars : Feature<"lars", "momentum with a rate per layer"> { let on = "lars=true"; }
 def Lamb : Feature<"lamb", "adam with a rate per layer"> { let on = "lamb=true"; }
-def Asp : Feature<"asp", "two of four weights are zero">;
+def Asp : Feature<"asp", "two of four weights are zero"> { let on = "asp=true"; }
+def Lookahead : Feature<"lookahead", "slow weights"> { let on = "lookahead=true"; }
 def GradientMerge : Feature<"gradient_merge", "gradients merged over steps"> {
   let on = "gradient_merge=true";
 }
 def Pipeline : Feature<"pipeline", "stages on different ranks"> { let on = "pipeline=true"; }
-def TensorParallel : Feature<"tensor_parallel", "layers cut over ranks">;
+def TensorParallel : Feature<"tensor_parallel", "layers split over ranks"> {
+  let on = "tensor_parallel=true";
+}
 def Sharding : Feature<"sharding", "parameters and state cut over ranks"> { let on = "sharding=true"; }
 def Served : Feature<"mode pserver", "parameters lie on servers"> { let on = "mode=pserver"; }
 def LocalSgd : Feature<"localsgd", "parameters averaged, gradients not reduced"> {
   let on = "collective_mode=local_sgd";
 }
-def AdaptiveLocalSgd : Feature<"adaptive_localsgd", "averaged when the loss says so">;
-def Dgc : Feature<"dgc", "gradients travel as their largest elements">;
+def AdaptiveLocalSgd : Feature<"adaptive_localsgd", "averaged when the loss says so"> {
+  let on = "adaptive_localsgd=true";
+}
+def Dgc : Feature<"dgc", "gradients travel as their largest elements"> { let on = "dgc=true"; }
 def Fp16AllReduce : Feature<"fp16_allreduce", "gradients travel in half precision"> {
   let on = "fp16_allreduce=true";
 }
@@ -81,6 +86,18 @@ def : Conflicts<Dgc, [LocalSgd, AdaptiveLocalSgd],
                 "gradients do not travel where parameters are averaged">;
 def : Conflicts<Dgc, [Hierarchical],
                 "sparse gradients are gathered by all ranks, not summed level by level">;
+def : Composes<Dgc, [Recompute], "pair_dgc_recompute">;
+def : Composes<Dgc, [SyncBatchNorm], "pair_dgc_sync_batch_norm">;
+def : Composes<AdaptiveLocalSgd, [Recompute], "pair_recompute_adaptive_localsgd">;
+def : Composes<AdaptiveLocalSgd, [Lars], "pair_lars_adaptive_localsgd">;
+def : Composes<AdaptiveLocalSgd, [Lamb], "pair_lamb_adaptive_localsgd">;
+def : Composes<AdaptiveLocalSgd, [Hierarchical], "pair_adaptive_localsgd_hierarchical">;
+def : Later<AdaptiveLocalSgd, [Amp],
+            "each replica would scale by a number of its own, and leave out steps of its own">;
+def : Later<AdaptiveLocalSgd, [GradientMerge],
+            "parameters would be averaged in the branch of the k-th step">;
+def : Conflicts<AdaptiveLocalSgd, [SyncBatchNorm],
+                "statistics of the whole batch couple replicas that take a step on their own">;
 def : Conflicts<LocalSgd, [AdaptiveLocalSgd],
                 "both say after how many steps parameters are averaged">;
 def : Conflicts<Fp16AllReduce, [LocalSgd, AdaptiveLocalSgd],
@@ -101,14 +118,14 @@ def : Composes<Recompute, [Lars], "lars_recompute">;
 def : Composes<Recompute, [Lamb], "lamb_recompute">;
 def : Composes<Recompute, [GradientMerge], "gradient_merge_recompute">;
 def : Composes<Recompute, [Served], "pserver_recompute">;
-def : Composes<Recompute, [LocalSgd], "local_sgd_recompute">;
+def : Composes<Recompute, [LocalSgd], "pair_recompute_localsgd">;
 def : Composes<Recompute, [SyncBatchNorm], "recompute_sync_batch_norm">;
 def : Composes<Recompute, [Hierarchical], "recompute_hierarchical">;
 def : Composes<Recompute, [Sharding], "recompute_sharding">;
-def : Composes<Recompute, [Fp16AllReduce], "fp16_all_reduce_recompute">;
-def : Composes<Lars, [Fp16AllReduce], "fp16_all_reduce_lars">;
-def : Composes<Lamb, [Fp16AllReduce], "fp16_all_reduce_lamb">;
-def : Composes<GradientMerge, [Fp16AllReduce], "fp16_all_reduce_merged">;
+def : Composes<Recompute, [Fp16AllReduce], "pair_recompute_fp16_allreduce">;
+def : Composes<Lars, [Fp16AllReduce], "pair_lars_fp16_allreduce">;
+def : Composes<Lamb, [Fp16AllReduce], "pair_lamb_fp16_allreduce">;
+def : Composes<GradientMerge, [Fp16AllReduce], "pair_gradient_merge_fp16_allreduce">;
 def : Composes<SyncBatchNorm, [Fp16AllReduce], "fp16_all_reduce_batch_norm">;
 def : Composes<Hierarchical, [Fp16AllReduce], "fp16_all_reduce_hierarchical">;
 def : Composes<Amp, [Lars], "amp_lars">;
@@ -126,8 +143,8 @@ def : Later<Amp, [LocalSgd],
             "each replica would scale by a number of its own, and leave out steps of its own">;
 def : Composes<Lars, [Served, Hierarchical], "lars_recorded">;
 def : Composes<Lamb, [Served, Hierarchical], "lamb_recorded">;
-def : Composes<Lars, [LocalSgd], "local_sgd_lars">;
-def : Composes<Lamb, [LocalSgd], "local_sgd_lamb">;
+def : Composes<Lars, [LocalSgd], "pair_lars_localsgd">;
+def : Composes<Lamb, [LocalSgd], "pair_lamb_localsgd">;
 def : Composes<Lars, [SyncBatchNorm], "lars_sync_batch_norm">;
 // No saved program of the tests has both adam and batch_norm.
 def : Composes<Lamb, [SyncBatchNorm], "">;
@@ -141,14 +158,14 @@ def : Later<GradientMerge, [SyncBatchNorm],
             "running statistics would have to move once for all merged steps">;
 def : Composes<Sharding, [Lars, Lamb], "sharding_rules",
                "what takes norms of whole parameters is updated whole on every rank">;
-def : Composes<Sharding, [GradientMerge], "sharding_merge">;
+def : Composes<Sharding, [GradientMerge], "pair_gradient_merge_sharding">;
 def : Composes<Sharding, [SyncBatchNorm], "sharding_sync_batch_norm">;
 def : Later<Sharding, [Fp16AllReduce],
             "gradients travel as sums of parts, which would be rounded part by part">;
 def : Later<Sharding, [Hierarchical],
             "parts would be summed level by level; ranks beside sharding_degree sum parts already">;
-def : Composes<Lars, [Pipeline], "pipeline_lars">;
-def : Composes<Lamb, [Pipeline], "pipeline_lamb">;
+def : Composes<Lars, [Pipeline], "pair_lars_pipeline">;
+def : Composes<Lamb, [Pipeline], "pair_lamb_pipeline">;
 def : Later<Pipeline, [Amp],
             "the flag of infinite gradients would have to be joined over the stages">;
 def : Later<Pipeline, [Recompute], "what is computed again would have to stay in its stage's task">;
@@ -156,6 +173,25 @@ def : Later<Pipeline, [Asp], "masks would have to lie on the stages of their par
 def : Later<Pipeline, [GradientMerge],
             "the branch of the k-th step would have to be cut over the stages; take accumulate_steps "
             "k times as large">;
+def : Later<TensorParallel, [Amp],
+            "the flag of infinite gradients would have to be joined over the parts">;
+def : Later<TensorParallel, [GradientMerge],
+            "the branch of the k-th step would have to work on parts">;
+def : Later<TensorParallel, [Sharding], "what is cut by rows or columns would be cut flat once more">;
+def : Later<TensorParallel, [LocalSgd, AdaptiveLocalSgd],
+            "parts would be averaged over the replicas only">;
+def : Later<TensorParallel, [SyncBatchNorm],
+            "channels of statistics would have to lie as the parts of layers do">;
+def : Later<TensorParallel, [Hierarchical],
+            "the mesh has one axis of replicas beside that of layers">;
+def : Later<Asp, [AdaptiveLocalSgd],
+            "what replicas average would have to be known to be pruned alike">;
+def : Later<Lookahead, [AdaptiveLocalSgd], "every replica would have slow weights of its own">;
+def : Later<Dgc, [Asp, Lookahead], "it has not been shown on programs yet">;
+def : Later<TensorParallel, [Asp], "masks would have to be cut as their weights are">;
+def : Later<TensorParallel, [Lookahead], "slow weights would have to be cut as the weights are">;
+def : Later<TensorParallel, [Recompute, Lars, Lamb, Fp16AllReduce],
+            "it has not been shown on programs yet">;
 def : Later<Pipeline, [TensorParallel, Sharding],
             "their sums stand in the forward part, which becomes tasks of stages">;
 def : Later<Pipeline, [LocalSgd, AdaptiveLocalSgd],
@@ -166,8 +202,33 @@ def : Later<Pipeline, [SyncBatchNorm],
             "statistics would be those of a micro-batch on all replicas">;
 def : Later<Pipeline, [Hierarchical],
             "sums of gradients stand in the parts of stages and are not taken apart into levels">;
+def : Composes<Amp, [Asp], "asp_amp">;
+def : Composes<Recompute, [Asp], "asp_recompute">;
+def : Composes<Lars, [Asp], "asp_lars">;
+def : Composes<Lamb, [Asp], "asp_lamb">;
+def : Composes<Asp, [Lookahead], "asp_lookahead",
+               "slow weights are pruned where weights are">;
+def : Composes<Asp, [GradientMerge], "asp_merge">;
+def : Composes<Asp, [Fp16AllReduce], "asp_fp16_all_reduce">;
+def : Composes<Asp, [SyncBatchNorm], "asp_sync_batch_norm">;
+def : Composes<Asp, [Hierarchical], "asp_hierarchical">;
+def : Later<Asp, [Sharding], "masks would have to be cut as their weights are">;
+def : Later<Asp, [Served], "servers would have to keep the masks of their blocks">;
+def : Later<Asp, [LocalSgd], "what replicas average would have to be known to be pruned alike">;
+def : Composes<Amp, [Lookahead], "lookahead_amp", "a step that is left out does not count">;
+def : Composes<Recompute, [Lookahead], "lookahead_recompute">;
+def : Composes<Lars, [Lookahead], "lookahead_lars">;
+def : Composes<Lamb, [Lookahead], "lookahead_lamb">;
+def : Composes<Lookahead, [GradientMerge], "lookahead_merge", "updates count, not steps">;
+def : Composes<Lookahead, [Fp16AllReduce], "lookahead_fp16_all_reduce">;
+def : Composes<Lookahead, [SyncBatchNorm], "lookahead_sync_batch_norm">;
+def : Composes<Lookahead, [Hierarchical], "lookahead_hierarchical">;
+def : Later<Lookahead, [Sharding], "slow weights would have to be cut as the updates are">;
+def : Later<Lookahead, [Pipeline], "slow weights would have to lie on the stages of their parameters">;
+def : Later<Lookahead, [Served], "servers would have to keep slow weights of their blocks">;
+def : Later<Lookahead, [LocalSgd], "every replica would have slow weights of its own">;
 def : Composes<Hierarchical, [SyncBatchNorm], "train_hierarchical_sync_batch_norm">;
-def : Composes<Hierarchical, [LocalSgd], "local_sgd_hierarchical">;
+def : Composes<Hierarchical, [LocalSgd], "pair_localsgd_hierarchical">;
 def : Conflicts<LocalSgd, [SyncBatchNorm],
                 "statistics of the whole batch couple replicas that take a step on their own">;
 #endif

@@ -127,13 +127,14 @@ class Maker {
       error(said, "asks for " + row.why.str() + ", which is not there yet; leave it out");
   }
 
-  // What the file says of a field that another one makes meaningless.
+  // What the file or a flag says of a field that another one makes meaningless.
   void irrelevant(const FieldRow& row) {
     const Origin origin = request_.originOf(row.name);
-    if (origin.kind != Origin::Kind::File || isRelevant(request_.strategy, row)) return;
+    if (origin.kind == Origin::Kind::Default || isRelevant(request_.strategy, row)) return;
     request_.findings.push_back(
         {Finding::Level::Note,
-         origin.entry + ": has no effect: it counts where " + row.relevant.str(),
+         (origin.kind == Origin::Kind::File ? origin.entry : "--" + row.flag.str()) +
+             ": has no effect: it counts where " + row.relevant.str(),
          origin.place,
          {}});
   }

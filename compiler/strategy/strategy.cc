@@ -21,6 +21,8 @@ struct Rule {
 
 bool isServed(const Strategy& s) { return s.mode == "pserver"; }
 bool isSynchronous(const Strategy& s) { return serveMode(s) == "sync"; }
+// Trainers that go on while their gradients wait.
+bool goesOn(const Strategy& s) { return serveMode(s) == "async"; }
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> rows = {
@@ -46,6 +48,12 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return s.use_hierarchical_allreduce && !s.fuse_all_reduce_ops; },
        "use_hierarchical_allreduce and fuse_all_reduce_ops=false: three operations per gradient "
        "instead of one would be slower than none of both; keep buckets on"},
+      {{"use_pure_fp16", "use_pure_bf16"},
+       [](const Strategy& s) { return s.amp && s.use_pure_fp16 && s.use_pure_bf16; },
+       "use_pure_fp16 and use_pure_bf16: parameters lie in one type; leave one out"},
+      {{"use_pure_fp16", "amp_dtype"},
+       [](const Strategy& s) { return s.amp && s.use_pure_fp16 && s.amp_dtype == "bfloat16"; },
+       "use_pure_fp16 and amp_dtype bfloat16: use_pure_bf16 is that of bfloat16"},
       {{"trainers", "sharding_degree"},
        [](const Strategy& s) {
          return s.sharding && s.sharding_degree > 0 && s.trainers % s.sharding_degree != 0;
@@ -59,10 +67,42 @@ const std::vector<Rule>& rules() {
        },
        "collective_mode local_sgd and scale_strategy: gradients are not reduced, nothing is "
        "scaled"},
+      {{"scale_strategy", "pipeline"},
+       [](const Strategy& s) { return s.scale_strategy == "sum" && s.pipeline; },
+       "scale_strategy sum and pipeline: gradients are added up over micro-batches, whose mean is "
+       "taken; leave scale_strategy at avg"},
+      {{"scale_strategy", "gradient_merge"},
+       [](const Strategy& s) { return s.scale_strategy == "sum" && s.gradient_merge; },
+       "scale_strategy sum and gradient_merge: gradients are merged as those of one device; leave "
+       "scale_strategy at avg, or say gradient_merge_avg=false"},
+      {{"scale_strategy", "amp"},
+       [](const Strategy& s) { return s.scale_strategy == "sum" && s.amp; },
+       "scale_strategy sum and amp: the factor of the loss is that of its own scaling; leave "
+       "scale_strategy at avg"},
+      {{"adaptive_localsgd", "scale_strategy"},
+       [](const Strategy& s) { return s.adaptive_localsgd && s.scale_strategy != "avg"; },
+       "adaptive_localsgd and scale_strategy: gradients are not reduced, nothing is scaled"},
+      {{"mode", "adaptive_localsgd"},
+       [](const Strategy& s) { return s.mode == "nccl2" && s.adaptive_localsgd; },
+       "mode nccl2 and adaptive_localsgd: nccl2 reduces gradients; use mode collective"},
       {{"recompute", "recompute_checkpoints"},
        [](const Strategy& s) { return s.recompute && s.recompute_checkpoints.empty(); },
        "recompute and recompute_checkpoints: say what is kept, by names or patterns of values, or "
        "sqrt or auto alone"},
+      {{"sparsity"},
+       [](const Strategy& s) {
+         double last = 0;
+         return s.dgc && llvm::any_of(s.sparsity, [&](const std::string& text) {
+                  double share = 0;
+                  if (llvm::StringRef(text).getAsDouble(share)) return true;
+                  const bool wrong = !(share >= 0 && share < 1) || (share == 0 && last > 0);
+                  last = share;
+                  return wrong;
+                });
+       },
+       "sparsity: each number is the share of elements that are not sent, from 0 to below 1; and "
+       "0, "
+       "which is dense, stands before the others"},
       {{"pipeline", "stages"},
        [](const Strategy& s) { return !s.pipeline && (s.stages || s.virtual_stages > 1); },
        "stages, virtual_stages and pipeline: stages exist in a pipeline only; add --pipeline"},
@@ -79,6 +119,17 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return s.pipeline && s.schedule_mode == "ZB-H1"; },
        "schedule_mode ZB-H1: gradients of weights and of activations are results of one op of the "
        "program, and are not taken apart into tasks yet; use 1F1B"},
+      {{"trainers", "tensor_parallel_degree"},
+       [](const Strategy& s) {
+         return s.tensor_parallel && (s.trainers < s.tensor_parallel_degree ||
+                                      s.trainers % s.tensor_parallel_degree != 0);
+       },
+       "trainers and tensor_parallel_degree: as many ranks as a layer is split over, or a multiple "
+       "of that, make up all trainers"},
+      {{"tensor_parallel", "tensor_parallel_degree"},
+       [](const Strategy& s) { return !s.tensor_parallel && s.tensor_parallel_degree > 1; },
+       "tensor_parallel and tensor_parallel_degree: layers are split where tensor_parallel is on; "
+       "add --tensor-parallel"},
       {{"accumulate_steps", "virtual_stages"},
        [](const Strategy& s) {
          return s.pipeline && s.schedule_mode == "1F1B" && s.virtual_stages > 1 && s.stages > 1 &&
@@ -139,6 +190,50 @@ const std::vector<Rule>& rules() {
        "enable_dc_asgd and geo_sgd_mode: trainers of geo-SGD push no gradients that could come "
        "late; "
        "turn one of them off"},
+      {{"max_merge_var_num", "min_send_grad_num_before_recv", "independent_recv_thread", "preset",
+        "sync_mode"},
+       [](const Strategy& s) {
+         return isServed(s) && !goesOn(s) &&
+                (s.max_merge_var_num > 1 || s.min_send_grad_num_before_recv > 1 ||
+                 s.independent_recv_thread);
+       },
+       "max_merge_var_num, min_send_grad_num_before_recv and independent_recv_thread: only "
+       "asynchronous trainers go on while their gradients wait; leave them out, or ask for preset "
+       "async"},
+      {{"send_queue_size", "thread_pool_size", "sync_mode"},
+       [](const Strategy& s) {
+         return isServed(s) && isSynchronous(s) &&
+                (s.send_queue_size != 16 || s.thread_pool_size > 1);
+       },
+       "send_queue_size and thread_pool_size: gradients wait for the round of all trainers, in no "
+       "queue; leave them out, or turn sync_mode off"},
+      {{"max_merge_var_num", "send_queue_size"},
+       [](const Strategy& s) { return isServed(s) && s.max_merge_var_num > s.send_queue_size; },
+       "max_merge_var_num and send_queue_size: a queue never holds as many gradients as are to be "
+       "merged; make send_queue_size as large"},
+      {{"max_merge_var_num", "min_send_grad_num_before_recv"},
+       [](const Strategy& s) {
+         return isServed(s) && goesOn(s) && !s.independent_recv_thread &&
+                s.max_merge_var_num > s.min_send_grad_num_before_recv;
+       },
+       "max_merge_var_num and min_send_grad_num_before_recv: a trainer that pulls waits for its "
+       "gradients, so that fewer than max_merge_var_num are ever there; make "
+       "min_send_grad_num_before_recv larger, or turn independent_recv_thread on"},
+      {{"send_wait_times", "is_sgd_optimizer", "max_merge_var_num"},
+       [](const Strategy& s) {
+         return isServed(s) && s.max_merge_var_num == 1 &&
+                (s.send_wait_times != 1 || !s.is_sgd_optimizer);
+       },
+       "send_wait_times and is_sgd_optimizer say how gradients are merged, and with "
+       "max_merge_var_num=1 none are; leave them out"},
+      {{"enable_dc_asgd", "max_merge_var_num", "independent_recv_thread"},
+       [](const Strategy& s) {
+         return isServed(s) && s.enable_dc_asgd &&
+                (s.max_merge_var_num > 1 || s.independent_recv_thread);
+       },
+       "enable_dc_asgd and max_merge_var_num, independent_recv_thread: a gradient is corrected by "
+       "what its trainer has pulled last, which is not what merged gradients, or the program, have "
+       "seen; turn enable_dc_asgd off"},
   };
   return rows;
 }

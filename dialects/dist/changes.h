@@ -15,4 +15,16 @@ inline constexpr llvm::StringLiteral kKnownAttr = "dist.known";
 // last, or as it was at first.
 inline constexpr llvm::StringLiteral kAsPulledAttr = "dist.as_pulled";
 
+// On a dist.comm to servers without rounds: how gradients wait on a trainer, as a dictionary of
+// what differs from the defaults of exec::Sending (runtime/exec/plan.h), whose names it has.
+inline constexpr llvm::StringLiteral kSendingAttr = "dist.sending";
+inline constexpr int64_t kDefaultQueueSize = 16;
+// On a dist.push with merge each: it waits in no queue, and is merged with no other.
+inline constexpr llvm::StringLiteral kAtOnceAttr = "dist.at_once";
+
+// On the dist.comm of geo-SGD: trainers exchange in every so many steps, which this variable of
+// theirs counts (a name).
+inline constexpr llvm::StringLiteral kExchangeSteps = "geo_sgd_need_push_nums";
+inline constexpr llvm::StringLiteral kExchangeCounter = "geo_sgd_counter";
+
 }  // namespace dtranspile::dist

@@ -2,9 +2,12 @@
 // other dialects.
 #include "dialects/dist/dist.h"
 
+#include <map>
+
 #include "dialects/dist/changes.h"
 #include "dialects/dist/dist_dialect.cc.inc"
 #include "dialects/dist/dist_enums.cc.inc"
+#include "dialects/dist/settings.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -123,6 +126,25 @@ bool isChanges(mlir::Operation* op, mlir::Attribute value) {
          });
 }
 
+// Entries by name: numbers from `least` on, or there or not (least below 0).
+bool isSending(mlir::Operation* op, mlir::Attribute value) {
+  static const std::map<llvm::StringRef, int64_t> kLeast = {
+      {"max_merge_var_num", 1},       {"send_queue_size", 1}, {"send_wait_times", 0},
+      {"thread_pool_size", 1},        {"average", -1},        {"min_send_grad_num_before_recv", 1},
+      {"independent_recv_thread", -1}};
+  auto comm = llvm::dyn_cast<CommOp>(op);
+  auto entries = llvm::dyn_cast<mlir::DictionaryAttr>(value);
+  return comm && comm.getKind() == CommKind::Rpc && entries &&
+         llvm::all_of(entries, [](mlir::NamedAttribute entry) {
+           const auto row = kLeast.find(entry.getName().getValue());
+           if (row == kLeast.end()) return false;
+           auto number = llvm::dyn_cast<mlir::IntegerAttr>(entry.getValue());
+           if (row->second < 0) return llvm::isa<mlir::UnitAttr>(entry.getValue());
+           return number && number.getType().isInteger(64) && number.getInt() >= row->second &&
+                  number.getInt() <= INT32_MAX;
+         });
+}
+
 struct Discardable {
   llvm::StringRef name;
   const char* expected;  // completes "expects …"
@@ -152,6 +174,17 @@ const Discardable kDiscardable[] = {
      [](mlir::Operation* op, mlir::Attribute value) {
        return pd::OpView::isFrameworkOp(op) && isNumber(value);
      }},
+    {kDeviceAttr, "\"cpu\" or \"cuda\" on a dist.role",
+     [](mlir::Operation* op, mlir::Attribute value) {
+       auto word = llvm::dyn_cast<mlir::StringAttr>(value);
+       return llvm::isa<RoleOp>(op) && word && llvm::is_contained(kDevices, word.getValue());
+     }},
+    {kThreadsAttr, "a number of threads (i64, 1 to 1024) on a dist.role",
+     [](mlir::Operation* op, mlir::Attribute value) {
+       auto number = llvm::dyn_cast<mlir::IntegerAttr>(value);
+       return llvm::isa<RoleOp>(op) && isNumber(value) && number.getInt() >= 1 &&
+              number.getInt() <= 1024;
+     }},
     {kPerMicroAttr, "a unit attribute on a pd.var",
      [](mlir::Operation* op, mlir::Attribute value) {
        return isVar(op) && llvm::isa<mlir::UnitAttr>(value);
@@ -169,6 +202,13 @@ const Discardable kDiscardable[] = {
        auto handler = op->getParentOfType<HandleOp>();
        return llvm::isa<pd::GetOp>(op) && llvm::isa<mlir::UnitAttr>(value) && handler &&
               handler.getKind() == Handler::Push;
+     }},
+    {kSendingAttr,
+     "numbers of gradients, threads and waits (i64) by their names on a dist.comm of kind rpc",
+     isSending},
+    {kAtOnceAttr, "a unit attribute on a dist.push",
+     [](mlir::Operation* op, mlir::Attribute value) {
+       return llvm::isa<PushOp>(op) && llvm::isa<mlir::UnitAttr>(value);
      }},
     {kContractsAttr, "an array of {tag, statement, sites} on a module", isContracts},
     {kChangesAttr, "an array of {pass, …} on a module", isChanges},

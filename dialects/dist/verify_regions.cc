@@ -300,14 +300,6 @@ LogicalResult ServeOp::verify() {
                                         : "mode sync needs a round");
 }
 
-LogicalResult ServeOp::verifySymbolUses(SymbolTableCollection& tables) {
-  CommOp comm = lookupComm(*this, getCommAttr(), &tables);
-  if (comm && comm.getKind() == CommKind::Rpc && comm.getServer() == roleOf(*this))
-    return mlir::success();
-  return emitOpError("D23: serves ")
-         << getCommAttr() << ", which is no rpc comm to the role it stands in";
-}
-
 // The argument of push and pull is the sender's number, that of a lookup are its ids.
 LogicalResult HandleOp::verify() {
   unsigned arguments = getBody().getNumArguments();

@@ -40,10 +40,53 @@ bool fit(int64_t a, int64_t b) {
 
 }  // namespace
 
+// D38: what may wait on a trainer, by how the servers work.
+static LogicalResult verifySending(ServeOp serve, CommOp comm) {
+  auto sending = comm->getAttrOfType<mlir::DictionaryAttr>(kSendingAttr);
+  for (auto other : comm->getBlock()->getOps<CommOp>())
+    if (other.getServer() == comm.getServer() && other->getAttr(kSendingAttr) != sending)
+      return other.emitOpError("D38: has other queues than ")
+             << comm.getSymNameAttr() << ", which asks the same servers";
+  if (!sending) return mlir::success();
+  if (serve.getMode() == ServeMode::Sync)
+    return serve.emitOpError("D38: gradients wait for the round of all trainers, and ")
+           << comm.getSymNameAttr() << " has them wait in queues too";
+  const auto numberOf = [&](llvm::StringRef name, int64_t otherwise) {
+    auto entry = sending.getAs<mlir::IntegerAttr>(name);
+    return entry ? entry.getInt() : otherwise;
+  };
+  const int64_t merged = numberOf("max_merge_var_num", 1);
+  if (merged > numberOf("send_queue_size", kDefaultQueueSize))
+    return comm.emitOpError("D38: merges ") << merged << " gradients, which its queues never hold";
+  const bool receives = sending.contains("independent_recv_thread");
+  if (serve.getMode() != ServeMode::Async &&
+      (merged > 1 || receives || numberOf("min_send_grad_num_before_recv", 1) > 1))
+    return comm.emitOpError(
+        "D38: trainers of these servers wait for their own pushes in every step: "
+        "nothing is merged, and no pull is left out");
+  bool compensates = false;
+  serve.walk([&](Operation* op) { compensates |= op->hasAttr(kAsPulledAttr); });
+  if (compensates && (merged > 1 || receives))
+    return comm.emitOpError(
+        "D38: gradients are corrected by what their trainer has pulled last, which is not what "
+        "all that are merged, or the program, have seen");
+  return mlir::success();
+}
+
+LogicalResult ServeOp::verifySymbolUses(SymbolTableCollection& tables) {
+  CommOp comm = lookupComm(*this, getCommAttr(), &tables);
+  if (comm && comm.getKind() == CommKind::Rpc && comm.getServer() == roleOf(*this))
+    return verifySending(*this, comm);
+  return emitOpError("D23: serves ")
+         << getCommAttr() << ", which is no rpc comm to the role it stands in";
+}
+
 LogicalResult PushOp::verify() {
   if ((*this)->hasAttr(kChangedRowsAttr) &&
       (getMerge() != Merge::Each || !llvm::isa<mlir::RankedTensorType>(getInput().getType())))
     return emitOpError("D36: changed rows are those of a dense tensor, with merge each");
+  if ((*this)->hasAttr(kAtOnceAttr) && getMerge() != Merge::Each)
+    return emitOpError("D38: waits for the round of all trainers, and not in a queue");
   return verifyPending(*this);
 }
 LogicalResult PushOp::verifySymbolUses(SymbolTableCollection& tables) {

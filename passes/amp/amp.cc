@@ -1,9 +1,10 @@
 // Mixed precision. A semantic pass: after keep-source, before lars, lamb, gradient-merge and
-// form-job. Three parts: casts (classify.h, rewrite.h), loss scaling (scaling.h), steps that change
-// nothing (skip.h).
+// form-job. Four parts: casts (classify.h, rewrite.h), parameters in half precision (masters.h),
+// loss scaling (scaling.h), steps that change nothing (skip.h).
 #include "dialects/pd/op_table.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringSet.h"
+#include "passes/amp/masters.h"
 #include "passes/amp/pass.h"
 #include "passes/amp/rewrite.h"
 #include "passes/amp/scaling.h"
@@ -47,26 +48,35 @@ class Amp : public impl::AmpBase<Amp> {
       main->emitError("amp: amp_dtype is '") << amp_dtype << "'; float16 and bfloat16 are known";
       return signalPassFailure();
     }
+    if (use_pure_fp16 && (use_pure_bf16 || amp_dtype == "bfloat16")) {
+      main->emitError(
+          "amp: use_pure_fp16 is of float16; leave use_pure_bf16 and amp_dtype=bfloat16 out, or "
+          "it");
+      return signalPassFailure();
+    }
     if (scales() && !(init_loss_scaling > 0)) {
       main->emitError("amp: init_loss_scaling is ")
           << init_loss_scaling.getValue() << "; a factor of the loss is above 0";
       return signalPassFailure();
     }
-    const DType half = *DTypeFromName(amp_dtype);
+    const DType half = *DTypeFromName(dtype());
     auto version = (*main)->getAttrOfType<mlir::IntegerAttr>("version");
     const OpLists lists(version ? version.getInt() : 0, half,
                         llvm::ArrayRef<std::string>(custom_white_list),
                         llvm::ArrayRef<std::string>(custom_black_list));
     llvm::StringSet<> blackNames;
     for (const std::string& name : custom_black_varnames) blackNames.insert(name);
-    const Classified classified = classify(*main, lists, blackNames);
+    const AmpLevel level = !isPure()        ? AmpLevel::Lists
+                           : use_fp16_guard ? AmpLevel::Guarded
+                                            : AmpLevel::Pure;
+    const Classified classified = classify(*main, lists, blackNames, level);
     if (llvm::none_of(classified.forward,
                       [](const auto& entry) { return entry.second == Precision::Half; }))
-      main->emitWarning("amp: no op is on the white list of ")
-          << amp_dtype << "; custom_white_list adds to it";
+      warnOfNone(*main, level);
     pd::Declarations declarations;
     const RewriteOptions options = {pd::elementType(&getContext(), half), scales()};
     if (mlir::failed(rewriteInto(*main, classified, options, declarations)) ||
+        (isPure() && mlir::failed(keepParameters(*main, options.half, declarations))) ||
         (scales() && mlir::failed(scaleAndSkip(*main, classified, declarations))))
       return signalPassFailure();
     declare();
@@ -76,7 +86,29 @@ class Amp : public impl::AmpBase<Amp> {
   // bfloat16 has the exponents of float32: gradients neither overflow nor vanish sooner, and
   // nothing is scaled. A static factor of 1 would be no scaling either.
   bool scales() const {
-    return amp_dtype == "float16" && (use_dynamic_loss_scaling || init_loss_scaling != 1);
+    return dtype() == "float16" && (use_dynamic_loss_scaling || init_loss_scaling != 1);
+  }
+  bool isPure() const { return use_pure_fp16 || use_pure_bf16; }
+  std::string dtype() const { return use_pure_bf16 ? "bfloat16" : amp_dtype.getValue(); }
+
+  void warnOfNone(pd::ProgramOp main, AmpLevel level) {
+    if (level == AmpLevel::Guarded)
+      main.emitWarning(
+          "amp: no op that can compute in half precision stands under fp16_guard; "
+          "use_fp16_guard=false takes all of them");
+    else
+      main.emitWarning("amp: no op is on the white list of ")
+          << dtype() << "; custom_white_list adds to it";
+  }
+
+  mlir::LogicalResult keepParameters(pd::ProgramOp main, mlir::Type half,
+                                     pd::Declarations& declarations) {
+    pd::ProgramOp startup = startupOf(getOperation());
+    if (!startup)
+      return main.emitError(
+          "amp: start-up rounds parameters to half precision: the program needs a pd.program "
+          "@startup");
+    return keepInHalf(main, startup, half, declarations);
   }
 
   mlir::LogicalResult checkLists(pd::ProgramOp main) {
@@ -132,12 +164,13 @@ class Amp : public impl::AmpBase<Amp> {
   void declare() {
     const auto list = [](const auto& option) { return llvm::ArrayRef<std::string>(option); };
     Change change(&getContext(), "amp");
-    const std::string dtype = amp_dtype;
-    change.set("amp_dtype", llvm::ArrayRef<std::string>(dtype))
+    const std::string half = dtype();
+    change.set("amp_dtype", llvm::ArrayRef<std::string>(half))
         .set("custom_white_list", list(custom_white_list))
         .set("custom_black_list", list(custom_black_list))
         .set("custom_black_varnames", list(custom_black_varnames))
         .set("scaled", scales());
+    if (isPure()) change.set("pure", true).set("use_fp16_guard", use_fp16_guard.getValue());
     if (scales())
       change.set("init_loss_scaling", init_loss_scaling.getValue())
           .set("use_dynamic_loss_scaling", use_dynamic_loss_scaling.getValue())

@@ -3,6 +3,14 @@
 namespace dtranspile::passes {
 namespace {
 
+// A component of the name scopes of ops that stand under fp16_guard.
+constexpr llvm::StringLiteral kGuard = "__use_fp16__";
+
+bool isGuarded(const pd::OpView& op) {
+  auto scope = llvm::dyn_cast_or_null<mlir::StringAttr>(op.attr("op_namescope"));
+  return scope && scope.getValue().contains(kGuard);
+}
+
 bool isOfUpdate(const pd::OpView& op) { return (op.role() & (pd::kOptimize | pd::kLrSched)) != 0; }
 
 // The type of the op that a gradient op belongs to.
@@ -50,8 +58,8 @@ mlir::Operation* forwardOf(const pd::OpView& gradient, const Classified& classif
 // op and get no precision of their own.
 class Classifier {
  public:
-  Classifier(const OpLists& lists, const llvm::StringSet<>& blackNames)
-      : lists_(lists), blackNames_(blackNames) {}
+  Classifier(const OpLists& lists, const llvm::StringSet<>& blackNames, AmpLevel level)
+      : lists_(lists), blackNames_(blackNames), level_(level) {}
 
   Classified run(pd::ProgramOp main) && {
     for (mlir::Operation& op : *main.getBodyBlock())
@@ -85,6 +93,7 @@ class Classifier {
 
   Precision precisionOf(mlir::Operation* op) const {
     if (op->getNumRegions() > 0 || touchesBlackName(op)) return Precision::Single;
+    if (level_ != AmpLevel::Lists) return precisionWherePure(op);
     switch (lists_.of(pd::OpView(op).type())) {
       case AmpList::White: return Precision::Half;
       case AmpList::Black: return Precision::Single;
@@ -100,8 +109,22 @@ class Classifier {
     return precision;
   }
 
+  // The loss is one number, which is scaled and reported: it stays float32.
+  Precision precisionWherePure(mlir::Operation* op) const {
+    const pd::OpView view(op);
+    const auto isRate = [](mlir::Value value) {
+      return pd::nameOf(value).contains("learning_rate");
+    };
+    const bool single = !lists_.canBeHalf(view.type()) || (view.role() & pd::kLoss) ||
+                        (level_ == AmpLevel::Guarded && !isGuarded(view)) ||
+                        llvm::any_of(op->getOperands(), isRate) ||
+                        llvm::any_of(op->getResults(), isRate);
+    return single ? Precision::Single : Precision::Half;
+  }
+
   const OpLists& lists_;
   const llvm::StringSet<>& blackNames_;
+  AmpLevel level_;
   Classified result_;
 };
 
@@ -111,8 +134,9 @@ llvm::StringRef forwardSlot(llvm::StringRef slot) {
   return slot.consume_back("@GRAD") ? slot : llvm::StringRef();
 }
 
-Classified classify(pd::ProgramOp main, const OpLists& lists, const llvm::StringSet<>& blackNames) {
-  return Classifier(lists, blackNames).run(main);
+Classified classify(pd::ProgramOp main, const OpLists& lists, const llvm::StringSet<>& blackNames,
+                    AmpLevel level) {
+  return Classifier(lists, blackNames, level).run(main);
 }
 
 }  // namespace dtranspile::passes

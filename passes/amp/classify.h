@@ -29,9 +29,17 @@ struct Classified {
   std::vector<mlir::Operation*> seeds;
 };
 
-// As the framework does (rewrite_program of its mixed precision): op by op, a gray one after the
-// ops that make what it takes; ops that touch `blackNames` are black whatever their type.
-Classified classify(pd::ProgramOp main, const OpLists& lists, const llvm::StringSet<>& blackNames);
+enum class AmpLevel {
+  Lists,    // O1: the lists say which ops are half
+  Pure,     // O2: all ops are that can be
+  Guarded,  // O2: those of them that stand under fp16_guard
+};
+
+// As the framework does (rewrite_program and cast_model_to_fp16 of its mixed precision): op by op,
+// a gray one after the ops that make what it takes; ops that touch `blackNames` are black whatever
+// their type.
+Classified classify(pd::ProgramOp main, const OpLists& lists, const llvm::StringSet<>& blackNames,
+                    AmpLevel level = AmpLevel::Lists);
 
 // The slot without "@GRAD"; empty where it is no slot of a gradient.
 llvm::StringRef forwardSlot(llvm::StringRef slot);

@@ -36,6 +36,9 @@ constexpr KeptRow kKept[] = {
 #undef AMP_KEPT
 };
 
+// What the framework leaves in float32 whatever the lists say.
+constexpr llvm::StringLiteral kUnsupported[] = {"lookup_table", "lookup_table_v2", "scatter"};
+
 llvm::SmallVector<llvm::StringRef> wordsOf(llvm::StringRef text) {
   llvm::SmallVector<llvm::StringRef> words;
   text.split(words, ' ', -1, /*KeepEmpty=*/false);
@@ -56,8 +59,13 @@ OpLists::OpLists(int64_t version, DType half, llvm::ArrayRef<std::string> white,
   for (const ListRow& row : kLists)
     if (row.half == half && version >= row.from && version < row.until)
       for (llvm::StringRef type : wordsOf(row.types)) lists_[type] = row.list;
-  for (const std::string& type : white) lists_[type] = AmpList::White;
-  for (const std::string& type : black) lists_[type] = AmpList::Black;
+  for (llvm::StringRef type : kUnsupported) single_.insert(type);
+  for (const std::string& type : white) lists_[type] = AmpList::White, single_.erase(type);
+  for (const std::string& type : black) lists_[type] = AmpList::Black, single_.insert(type);
+}
+
+bool OpLists::canBeHalf(llvm::StringRef type) const {
+  return lists_.contains(type) && !single_.contains(type);
 }
 
 AmpList OpLists::of(llvm::StringRef type) const {

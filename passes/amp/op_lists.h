@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "runtime/base/dtype.h"
 
 namespace dtranspile::passes {
@@ -22,8 +23,13 @@ class OpLists {
   // Of an op type; black where no list has it.
   AmpList of(llvm::StringRef type) const;
 
+  // Whether it computes in half precision where all do that can: it is on a list, is none that the
+  // framework cannot compute so, and no custom list says otherwise.
+  bool canBeHalf(llvm::StringRef type) const;
+
  private:
   llvm::StringMap<AmpList> lists_;
+  llvm::StringSet<> single_;  // not even where all are half that can
 };
 
 // Whether a slot, input or output, is float32 also where its op computes in half precision.

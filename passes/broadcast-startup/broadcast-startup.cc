@@ -21,12 +21,11 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
     if (!job->startup) return;
     // One replica of a pipeline.
     if (job->ranks == 1 && job->mesh.ranks() > 1) return;
-    if (mlir::failed(commsCarrying(getOperation(), kGradients, job->axes)))
-      return signalPassFailure();
+    if (mlir::failed(commsCarrying(getOperation(), carries, job->axes))) return signalPassFailure();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(job->startup.getBodyBlock());
     for (const auto& [key, byElement] : variables(*job)) {
       const auto& [along, where] = key;
-      auto comms = commsCarrying(getOperation(), kGradients, along);
+      auto comms = commsCarrying(getOperation(), carries, along);
       if (mlir::failed(comms)) return signalPassFailure();
       size_t next = 0;
       for (const auto& [element, vars] : byElement)

@@ -20,6 +20,8 @@ def BroadcastStartup : Pass<"broadcast-startup", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::dtranspile::dist::DistDialect"];
   let options = [axesOption, Option<"megabytes", "megabytes", "int64_t", "32",
-                        "most bytes of a bucket, in MiB">];
+                        "most bytes of a bucket, in MiB">,
+                 Option<"carries", "carries", "std::string", "\"gradients\"",
+                        "what the communicators carry that it broadcasts on">];
 }
 #endif

@@ -126,6 +126,7 @@ class FormJob : public impl::FormJobBase<FormJob> {
                            dist::CommKindAttr::get(builder.getContext(), dist::CommKind::Group),
                            mlir::FlatSymbolRefAttr(), builder.getStringAttr(carries));
     };
+    if (!layerAxis.empty()) comm(layerAxis.getValue(), {layerAxis.getValue()}, kLayers);
     if (sync_batch_norm) comm("statistics", over, kStatistics);
     for (int64_t i = 0; i < nccl_comm_num; ++i) comm("grad" + llvm::Twine(i), over, kGradients);
     for (int64_t i = 0; use_hierarchical_allreduce && i < nccl_comm_num; ++i) {

@@ -14,7 +14,8 @@ def FormJob : Pass<"form-job", "::mlir::ModuleOp"> {
 
     Communicators: `nccl_comm_num` that carry gradients, one for statistics under `sync_batch_norm`,
     and under `use_hierarchical_allreduce` also as many per level: over the second of two
-    `comm-axes` (within a group) and over the first (between groups). `comm-axes=none` makes none:
+    `comm-axes` (within a group) and over the first (between groups). One over `layer-axis` carries what
+    layers that are split over it give. `comm-axes=none` makes none:
     the ranks speak to servers only.
 
     SIZE is a number, `stages`: how many devices op_device names (`stages/V`: V of them on a stage), or
@@ -33,6 +34,8 @@ def FormJob : Pass<"form-job", "::mlir::ModuleOp"> {
   let options = [
     ListOption<"axes", "axes", "std::string", "NAME:SIZE of every axis of the mesh">,
     ListOption<"commAxes", "comm-axes", "std::string", "the axes that communicators go over">,
+    Option<"layerAxis", "layer-axis", "std::string", "\"\"",
+           "the axis that layers are split over, if they are">,
   ] # FieldOptions<"form-job">.options;
 }
 #endif

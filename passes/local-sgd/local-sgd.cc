@@ -4,6 +4,7 @@
 #include "compiler/analysis/relations/averages.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/MapVector.h"
+#include "passes/local-sgd/adaptation.h"
 #include "passes/local-sgd/pass.h"
 #include "passes/support/branch.h"
 #include "passes/support/job.h"
@@ -41,6 +42,7 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     mlir::FailureOr<std::vector<Parameter>> parameters = collect(*job);
     if (mlir::failed(parameters)) return signalPassFailure();
     pd::Declarations declarations;
+    if (adaptive_localsgd) return averageAdaptively(*job, *parameters, *comms, declarations);
     if (localsgd_k_steps > 1)
       return averageInSome(*job, *parameters, *comms,
                            {localsgd_k_steps.getValue(), localsgd_begin_step.getValue()},
@@ -68,6 +70,25 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     mlir::Operation* branch =
         addBranch(job.main, dueIn(job, period, declarations),
                   declarations.freshName(job.main.getBodyBlock(), "local_sgd_scope"), declarations);
+    averageIn(branch, job, parameters, comms, declarations);
+    addContract(getOperation(), "local_sgd", verify::statementOf(period), {});
+  }
+
+  void averageAdaptively(JobOnAxes& job, std::vector<Parameter>& parameters,
+                         llvm::ArrayRef<dist::CommOp> comms, pd::Declarations& declarations) {
+    if (job.ranks == 1) return;
+    const verify::AdaptivePeriod period{adaptive_localsgd_init_k_steps.getValue(),
+                                        adaptive_localsgd_begin_step.getValue()};
+    Adaptation adaptation(job, period, symbolOf(comms.front()), declarations);
+    if (mlir::failed(adaptation.find())) return signalPassFailure();
+    averageIn(adaptation.addAverage(), job, parameters, comms, declarations);
+    adaptation.addRest();
+    addContract(getOperation(), "local_sgd", verify::statementOf(period), {});
+  }
+
+  // The mean over the replicas of every parameter, as it is at the end of the step.
+  static void averageIn(mlir::Operation* branch, JobOnAxes& job, std::vector<Parameter>& parameters,
+                        llvm::ArrayRef<dist::CommOp> comms, pd::Declarations& declarations) {
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(&branch->getRegion(0).front());
     for (auto [index, parameter] : llvm::enumerate(parameters)) {
       mlir::Value own = pd::GetOp::create(builder, parameter.lastSet.getLoc(),
@@ -81,7 +102,6 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
       pd::SetOp::create(builder, mean.getLoc(), symbolNamed(parameter.var), mean);
     }
     pd::YieldOp::create(builder, job.main.getLoc(), mlir::ValueRange());
-    addContract(getOperation(), "local_sgd", verify::statementOf(period), {});
   }
 
   static mlir::FlatSymbolRefAttr symbolNamed(pd::VarOp var) {

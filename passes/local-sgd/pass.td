@@ -17,6 +17,11 @@ def LocalSgd : Pass<"local-sgd", "::mlir::ModuleOp"> {
     replicas hold: in every step up to number `localsgd_begin_step`, and in every
     `localsgd_k_steps`-th one from there on. Between two averages replicas drift apart.
 
+    With `adaptive_localsgd` the branch is taken in every step up to `adaptive_localsgd_begin_step`,
+    and from then on k steps after it was taken last; k begins with K, `adaptive_localsgd_init_k_steps`,
+    and where the branch was taken after that step it becomes ceil(sqrt(K rate_1 loss / (rate loss_1)))
+    between 1 and 16, of the mean loss of all replicas and the learning rate, now and in step 1.
+
     Example:
 
         pd.set @w, %w1

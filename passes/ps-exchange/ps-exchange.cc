@@ -53,8 +53,12 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
         return pd::VarOp(one.var).emitError(
             "ps-exchange: has no place on the servers; run ps-place first");
     comm_ = addServers(*job, servers);
+    Queues queues;
+    queues.sendQueueSize = send_queue_size;
+    queues.threadPoolSize = thread_pool_size;
+    setQueues(comm_, queues);
     comm_->setAttr(
-        "geo_sgd_need_push_nums",
+        dist::kExchangeSteps,
         mlir::IntegerAttr::get(mlir::IntegerType::get(&getContext(), 64), geo_sgd_need_push_nums));
     makeServers(*job, *trained);
     exchange(*job, *trained);
@@ -148,6 +152,11 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
            {},
            {}});
     }
+    // The run-time system makes the last step of a run one that exchanges.
+    comm_->setAttr(
+        dist::kExchangeCounter,
+        mlir::StringAttr::get(&getContext(), declarations_.freshName(job.main.getBodyBlock(),
+                                                                     (kStem + "_step").str())));
     mlir::Operation* branch =
         addBranchEvery(geo_sgd_need_push_nums, kStem, job.main, job.startup, declarations_);
     block_ = &branch->getRegion(0).front();

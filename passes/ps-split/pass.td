@@ -14,7 +14,7 @@ def PsSplit : Pass<"ps-split", "::mlir::ModuleOp"> {
     the batch, sum where it is a sum over the batch. Powers of decay rates, which update ops hand
     on, are the same for all blocks and advance once per round, outside of the loops.
 
-    In rounds a parameter of which trainers look rows up and need nothing else (`is_sparse` lookups
+    A parameter of which trainers look rows up and need nothing else (`is_sparse` lookups
     at the top of the program, and their gradients) stays on the servers: lookups become requests
     for rows. Gradients of SelectedRows are merged as rows where all that takes them updates rows by
     themselves.

@@ -1,4 +1,5 @@
 // Trainers and servers out of one role. After ps-place, before ps-startup.
+#include "dialects/dist/changes.h"
 #include "dialects/pd/types.h"
 #include "passes/ps-split/lookups.h"
 #include "passes/ps-split/pass.h"
@@ -44,7 +45,11 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     mlir::FailureOr<dist::Merge> merge = dist::Merge::Each;
     if (isSync()) merge = chooseMerge(*job);
     if (mlir::failed(merge)) return mlir::failure();
-    const mlir::FlatSymbolRefAttr rounds = symbolOf(addServers(*job, servers));
+    dist::CommOp comm = addServers(*job, servers);
+    if (!isSync())
+      setQueues(comm, {max_merge_var_num, send_queue_size, send_wait_times, thread_pool_size,
+                       min_send_grad_num_before_recv, independent_recv_thread, is_sgd_optimizer});
+    const mlir::FlatSymbolRefAttr rounds = symbolOf(comm);
     pd::VarOp clock;
     if (mlir::failed(makeServers(*job, *part, rounds, clock))) return mlir::failure();
     makeTrainers(*job, *part, rounds, *merge, clock);
@@ -59,8 +64,13 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     std::vector<std::string> sites;
     for (const Served& served : part.parameters())
       for (mlir::StringAttr name : served.state) sites.push_back(name.str());
-    addContract(getOperation(), "staleness",
-                "every push is applied by itself, to what the servers have then", sites);
+    std::string statement = "every push is applied by itself, to what the servers have then";
+    if (max_merge_var_num > 1)
+      statement += "; up to " + std::to_string(max_merge_var_num) + " gradients of a trainer, " +
+                   (is_sgd_optimizer ? "added up" : "averaged") + ", are one push";
+    if (independent_recv_thread || min_send_grad_num_before_recv > 1)
+      statement += "; trainers go on with parameters that they pulled before their last pushes";
+    addContract(getOperation(), "staleness", statement, sites);
     if (!enable_dc_asgd) return;
     sites.clear();
     for (const Served& served : part.parameters())
@@ -208,8 +218,11 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
                      builder.getNamedAttr("value", builder.getF32FloatAttr(1))},
                     pd::kBackward)
             .output("Out");
-    dist::PushOp::create(builder, clock.getLoc(), one, tableOf(clock),
-                         dist::MergeAttr::get(&getContext(), dist::Merge::Each), rounds);
+    auto push =
+        dist::PushOp::create(builder, clock.getLoc(), one, tableOf(clock),
+                             dist::MergeAttr::get(&getContext(), dist::Merge::Each), rounds);
+    // Steps are counted one by one, also where their gradients are merged.
+    push->setAttr(dist::kAtOnceAttr, builder.getUnitAttr());
   }
 
   // Each gradient is pushed right behind the op that makes it, so that it travels while the
@@ -233,7 +246,7 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     }
     eraseUpdates(body, part);
     for (const Served& served : part.parameters())
-      if (isSync() && isTable(job, served)) lookUpOnServers(job, served, table(served), rounds);
+      if (isTable(job, served)) lookUpOnServers(job, served, table(served), rounds);
     llvm::DenseSet<mlir::StringAttr> read;
     job.main.walk([&](pd::GetOp get) { read.insert(get.getVarAttr().getAttr()); });
     builder.setInsertionPointToEnd(&body);

@@ -12,7 +12,8 @@ def ScaleLoss : Pass<"scale-loss", "::mlir::ModuleOp"> {
     the loss is a mean over the batch, or is computed per part (batch norm, weighted means). Ranks
     along an axis count in N unless the loss is a *sum* over the batch that is cut along it: the
     relation of the loss says so, axis by axis. Where N is 1 no op is inserted; the framework
-    divides there too, and `scale_strategy=reference` does as it does. A loss that adds a sum and
+    divides there too, and `scale_strategy=reference` does as it does. With `scale_strategy=sum` no op
+    is inserted, and the contract `gradient_sum` says how many times the reference's gradients are. A loss that adds a sum and
     something else has no right factor and is an error; of one with an unknown relation N is that of
     the framework.
 

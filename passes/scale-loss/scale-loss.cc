@@ -15,9 +15,9 @@ class ScaleLoss : public impl::ScaleLossBase<ScaleLoss> {
   void runOnOperation() override {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();
-    if (scale_strategy != "avg" && scale_strategy != "reference") {
+    if (scale_strategy != "avg" && scale_strategy != "sum" && scale_strategy != "reference") {
       getOperation().emitError("scale-loss: scale_strategy is '")
-          << scale_strategy.getValue() << "'; avg and reference are known";
+          << scale_strategy.getValue() << "'; avg, sum and reference are known";
       return signalPassFailure();
     }
     std::vector<pd::OpView> seeds;
@@ -40,6 +40,13 @@ class ScaleLoss : public impl::ScaleLossBase<ScaleLoss> {
       factor = lossFactor(loss.operation(), *job);
     if (mlir::failed(factor)) return signalPassFailure();
     if (*factor == 1 && job->ranks > 1) return;
+    if (scale_strategy == "sum") {
+      // What is not divided is as many times the reference's.
+      const auto times = verify::Rational::ofFloat(1 / *factor);
+      if (!times.isOne())
+        addContract(getOperation(), verify::kGradientSumTag, verify::gradientSumText(times), {});
+      return;
+    }
     pd::Declarations declarations;
     for (pd::OpView seed : seeds) scaleBehind(seed, *factor, declarations);
   }

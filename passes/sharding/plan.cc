@@ -9,11 +9,6 @@
 namespace dtranspile::passes {
 namespace {
 
-mlir::RankedTensorType fixedTensor(mlir::Type type) {
-  auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() ? tensor : mlir::RankedTensorType();
-}
-
 bool sameShape(mlir::Value a, mlir::Value b) {
   mlir::RankedTensorType one = fixedTensor(a.getType()), other = fixedTensor(b.getType());
   return one && other && one.getShape() == other.getShape();
@@ -25,17 +20,6 @@ bool countsDims(pd::OpView op) {
 }
 
 }  // namespace
-
-llvm::DenseMap<mlir::StringAttr, Touches> touchesOf(pd::ProgramOp program) {
-  llvm::DenseMap<mlir::StringAttr, Touches> touches;
-  program.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
-    if (auto get = llvm::dyn_cast<pd::GetOp>(op))
-      touches[get.getVarAttr().getAttr()].gets.push_back(get);
-    if (auto set = llvm::dyn_cast<pd::SetOp>(op))
-      touches[set.getVarAttr().getAttr()].sets.push_back(set);
-  });
-  return touches;
-}
 
 // Which values can be parts is a greatest fixed point: all gradients are taken as parts at first,
 // the program is walked under that assumption, and every gradient of which an op refuses a part is
@@ -284,39 +268,6 @@ bool ShardPlan::pushCutUp(mlir::Operation* op) {
   return true;
 }
 
-// Variables that start-up sets, and reads after that only, at the top of its program: there they
-// can be cut.
-llvm::DenseSet<mlir::StringAttr> ShardPlan::established() const {
-  llvm::DenseSet<mlir::StringAttr> set, not_;
-  pd::ProgramOp startup = job_.startup;
-  if (!startup) return set;
-  startup.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
-    auto get = llvm::dyn_cast<pd::GetOp>(op);
-    auto put = llvm::dyn_cast<pd::SetOp>(op);
-    if (!get && !put) return;
-    const mlir::StringAttr name = (get ? get.getVarAttr() : put.getVarAttr()).getAttr();
-    if (op->getBlock() != startup.getBodyBlock() || (get && !set.contains(name))) not_.insert(name);
-    else if (put) set.insert(name);
-  });
-  for (mlir::StringAttr name : not_) set.erase(name);
-  return set;
-}
-
-// Variables whose memory is a piece of another's.
-llvm::DenseSet<mlir::StringAttr> ShardPlan::sharingMemory() const {
-  llvm::DenseSet<mlir::StringAttr> names;
-  for (auto var : dist::RoleOp(job_.role).getBody().front().getOps<pd::VarOp>())
-    if (mlir::Attribute parts = var->getAttr(pd::kPartsAttr))
-      parts.walk([&](mlir::FlatSymbolRefAttr part) { names.insert(part.getAttr()); });
-  return names;
-}
-
-bool ShardPlan::canStore(pd::VarOp var) {
-  auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
-  return !var->hasAttr(pd::kPartsAttr) && !var->hasAttr(dist::kAtAttr) &&
-         fixedTensor(var.getType()) && (!relation || relation.getAxes().empty());
-}
-
 // A whole use at the top of the program, before the variable is set: the parts are put together
 // there. (Within a block of control flow it is not known that all ranks come by.)
 bool ShardPlan::canGather(mlir::OpOperand& use, const Touches& touches) const {
@@ -330,7 +281,7 @@ bool ShardPlan::canGather(mlir::OpOperand& use, const Touches& touches) const {
 // whole where they can be gathered.
 void ShardPlan::chooseStored() {
   const llvm::DenseMap<mlir::StringAttr, Touches> touches = touchesOf(job_.main);
-  const llvm::DenseSet<mlir::StringAttr> set = established(), shared = sharingMemory();
+  const Storable canStore(job_);
   for (auto var : job_.role.getBody().front().getOps<pd::VarOp>()) {
     const auto found = touches.find(var.getSymNameAttr());
     if (found == touches.end() || found->second.sets.empty()) continue;
@@ -343,8 +294,7 @@ void ShardPlan::chooseStored() {
         return isCut(use) || (options_.keepsParts && canGather(use, own));
       });
     });
-    const mlir::StringAttr name = var.getSymNameAttr();
-    if (!fits || !canStore(var) || !set.contains(name) || shared.contains(name)) continue;
+    if (!fits || !canStore(var)) continue;
     stored_.push_back(var);
     for (pd::GetOp get : own.gets) {
       pieces_[get.getValue()] = Piece::Part;

@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "passes/support/relations.h"
+#include "passes/support/variables.h"
 
 namespace dtranspile::passes {
 
@@ -25,13 +26,6 @@ struct SumToCut {
   dist::AllReduceOp op;
   llvm::SmallVector<unsigned> members;
 };
-
-// Where a variable is read and set in a program, sub-blocks included.
-struct Touches {
-  std::vector<pd::GetOp> gets;
-  std::vector<pd::SetOp> sets;
-};
-llvm::DenseMap<mlir::StringAttr, Touches> touchesOf(pd::ProgramOp program);
 
 struct ShardOptions {
   std::string axis;
@@ -82,10 +76,7 @@ class ShardPlan {
   void pushCutsUp();
   bool pushCutUp(mlir::Operation* op);
   void chooseStored();
-  static bool canStore(pd::VarOp var);
   bool canGather(mlir::OpOperand& use, const Touches& touches) const;
-  llvm::DenseSet<mlir::StringAttr> established() const;
-  llvm::DenseSet<mlir::StringAttr> sharingMemory() const;
   bool isReplicated(mlir::Value value) const;
   std::optional<std::vector<Piece>> evaluate(mlir::Operation* op,
                                              llvm::function_ref<Piece(mlir::OpOperand&)> pieces,

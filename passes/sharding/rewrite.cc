@@ -341,31 +341,11 @@ void ShardRewriter::declare(pd::VarOp var) {
   var.setTypeAttr(mlir::TypeAttr::get(plan_.partType(var.getType())));
 }
 
-// Start-up makes the whole and keeps a part: what it sets before its last set, and reads in
-// between, is a value of the program only.
+// Start-up makes the whole and keeps a part.
 void ShardRewriter::cutInStartup() {
-  llvm::DenseMap<mlir::StringAttr, mlir::Value> now;
-  llvm::DenseMap<mlir::StringAttr, pd::SetOp> last;
-  for (pd::VarOp var : plan_.stored()) now[var.getSymNameAttr()] = {};
-  if (now.empty()) return;
-  for (mlir::Operation& op : llvm::make_early_inc_range(*job_.startup.getBodyBlock())) {
-    if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
-      const mlir::StringAttr name = set.getVarAttr().getAttr();
-      if (!now.contains(name)) continue;
-      now[name] = set.getValue();
-      if (pd::SetOp before = last.lookup(name)) before.erase();
-      last[name] = set;
-    } else if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
-      if (!now.contains(get.getVarAttr().getAttr())) continue;
-      get.getValue().replaceAllUsesWith(now[get.getVarAttr().getAttr()]);
-      get.erase();
-    }
-  }
-  for (pd::VarOp var : plan_.stored()) {
-    pd::SetOp set = last.lookup(var.getSymNameAttr());
-    mlir::OpBuilder builder(set);
-    set->getOpOperand(0).set(cut(builder, set.getLoc(), set.getValue()));
-  }
+  keepPartsInStartup(job_.startup, plan_.stored(),
+                     [&](mlir::OpBuilder& builder, mlir::Location loc, pd::VarOp,
+                         mlir::Value whole) { return cut(builder, loc, whole); });
 }
 
 }  // namespace dtranspile::passes

@@ -1,5 +1,6 @@
 #include "passes/support/branch.h"
 
+#include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/types.h"
 
@@ -54,7 +55,8 @@ mlir::Operation* addBranch(pd::ProgramOp program, mlir::Value condition, llvm::S
     block.set(list, builder.getArrayAttr({}));
   const llvm::SmallVector<mlir::StringAttr> each(captures.size(), value);
   llvm::SmallVector<mlir::Attribute> names;
-  for (mlir::Value capture : captures) names.push_back(pd::nameAttrOf(capture));
+  for (mlir::Value capture : captures)
+    names.push_back(builder.getStringAttr(dist::nameOf(capture)));
   block.set("captures", builder.getArrayAttr(names));
 
   mlir::OperationState state(program.getLoc(), "pd.conditional_block");

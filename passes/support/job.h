@@ -17,6 +17,7 @@ inline constexpr llvm::StringLiteral kGradients = "gradients";        // over al
 inline constexpr llvm::StringLiteral kWithin = "gradients within";    // over a group of replicas
 inline constexpr llvm::StringLiteral kBetween = "gradients between";  // over the groups
 inline constexpr llvm::StringLiteral kStatistics = "statistics";      // of a batch
+inline constexpr llvm::StringLiteral kLayers = "layers";  // what layers that are split give
 
 // A job with one role that computes, as form-job makes it, and the axes of that role's mesh that a
 // pass works on. Roles of servers stand aside.

@@ -1,5 +1,6 @@
 #include "passes/support/servers.h"
 
+#include "dialects/dist/changes.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
 
@@ -40,6 +41,24 @@ dist::CommOp addServers(const JobOnAxes& job, int64_t servers) {
       mlir::FlatSymbolRefAttr::get(workers.getSymNameAttr()), workers.getAxes(), dist::SelAttr(),
       dist::CommKindAttr::get(builder.getContext(), dist::CommKind::Rpc),
       mlir::FlatSymbolRefAttr::get(builder.getContext(), "server"), builder.getStringAttr(kRounds));
+}
+
+void setQueues(dist::CommOp comm, const Queues& queues) {
+  mlir::Builder builder(comm.getContext());
+  mlir::NamedAttrList entries;
+  const auto number = [&](llvm::StringRef name, int64_t value, int64_t otherwise) {
+    if (value != otherwise) entries.set(name, builder.getI64IntegerAttr(value));
+  };
+  const Queues usual;
+  number("max_merge_var_num", queues.maxMergeVarNum, usual.maxMergeVarNum);
+  number("send_queue_size", queues.sendQueueSize, usual.sendQueueSize);
+  number("send_wait_times", queues.sendWaitTimes, usual.sendWaitTimes);
+  number("thread_pool_size", queues.threadPoolSize, usual.threadPoolSize);
+  number("min_send_grad_num_before_recv", queues.minSendGradNumBeforeRecv,
+         usual.minSendGradNumBeforeRecv);
+  if (queues.independentRecvThread) entries.set("independent_recv_thread", builder.getUnitAttr());
+  if (!queues.isSgdOptimizer) entries.set("average", builder.getUnitAttr());
+  if (!entries.empty()) comm->setAttr(dist::kSendingAttr, entries.getDictionary(comm.getContext()));
 }
 
 // One communicator for all sums among servers, made when the first of them is asked for.

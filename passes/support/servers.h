@@ -29,6 +29,15 @@ mlir::FailureOr<ServedJob> servedJob(mlir::ModuleOp module, llvm::ArrayRef<std::
 // by.
 dist::CommOp addServers(const JobOnAxes& job, int64_t servers);
 
+// How gradients wait on a trainer (docs/parameter-server.md, Queues), by the names and defaults of
+// a request; what differs from these is said of the communicator (D38).
+struct Queues {
+  int64_t maxMergeVarNum = 1, sendQueueSize = 16, sendWaitTimes = 1, threadPoolSize = 1;
+  int64_t minSendGradNumBeforeRecv = 1;
+  bool independentRecvThread = false, isSgdOptimizer = true;
+};
+void setQueues(dist::CommOp comm, const Queues& queues);
+
 // The communicator among the servers; made where the job has none yet.
 mlir::FlatSymbolRefAttr serverComm(mlir::ModuleOp job, dist::MeshOp mesh);
 

@@ -37,6 +37,12 @@ absl::StatusOr<std::byte*> Binder::Address(int id) const {
   return storage.data(id, instance);
 }
 
+flight::Point Binder::PointOf(const Node& node, int comm, flight::Channel::Kind kind,
+                              int peer) const {
+  if (links.flight == nullptr) return {};
+  return links.flight->AddPoint(node.op, plan.comms[static_cast<size_t>(comm)].name, kind, peer);
+}
+
 absl::StatusOr<RunningPlace> Binder::PlaceAlong(const std::vector<std::string>& axes) const {
   RunningPlace place;
   place.micro = scope.micro_at;

@@ -21,6 +21,7 @@
 #include "runtime/exec/plan.h"
 #include "runtime/exec/server_link.h"
 #include "runtime/exec/storage.h"
+#include "runtime/flight/recorder.h"
 
 namespace dtranspile::exec {
 
@@ -39,6 +40,7 @@ struct RankLinks {
   // Told where this rank stands when a micro-batch begins (the time axis among the coordinates) and
   // when it no longer does; may be empty.
   std::function<void(const Position&)> stand = nullptr;
+  flight::Recorder* flight = nullptr;  // what is bound registers its operations with other ranks
 };
 
 // An operation that has been started and not been waited for.
@@ -76,6 +78,8 @@ class Binder {
   // kFailedPrecondition where this rank has not all of it.
   absl::StatusOr<std::byte*> Address(int id) const;
   absl::StatusOr<RunningPlace> PlaceAlong(const std::vector<std::string>& axes) const;
+  // An operation on a communicator of the plan, for the flight recorder.
+  flight::Point PointOf(const Node& node, int comm, flight::Channel::Kind kind, int peer = 0) const;
 
   // Bodies that are bound several times.
   struct Scope {

@@ -10,6 +10,7 @@ namespace dtranspile::exec {
 
 absl::Status Pending::Start(const comm::Request& request, const Walk& walk) {
   if (walk.trace) begin_ns_ = NowNs();
+  if (walk.flight) event_ = walk.flight->Begin(point_);
   DT_ASSIGN_OR_RETURN(ticket_, of_value_ ? of_value_->Start() : comm_.Start(request));
   return absl::OkStatus();
 }
@@ -17,8 +18,10 @@ absl::Status Pending::Start(const comm::Request& request, const Walk& walk) {
 absl::Status Pending::Wait(const Walk& walk) {
   if (!open()) return absl::OkStatus();
   const comm::Ticket ticket = std::exchange(ticket_, 0);
+  if (walk.flight) walk.flight->Wait(event_);
   const absl::Status status = of_value_ ? of_value_->Finish(ticket) : comm_.Wait(ticket);
   if (walk.trace) walk.trace->Add(name_, row_, begin_ns_, NowNs());
+  if (walk.flight && status.ok()) walk.flight->End(event_);
   return status;
 }
 
@@ -26,18 +29,22 @@ namespace {
 
 class BoundStart : public BoundNode {
  public:
-  BoundStart(const Node& node, comm::Communicator& comm, int row, comm::Request request,
-             std::unique_ptr<ValueCollective> of_value, bool completes)
+  BoundStart(const Node& node, comm::Communicator& comm, int row, flight::Point point,
+             comm::Request request, std::unique_ptr<ValueCollective> of_value, bool completes)
       : BoundNode(node),
         comm_(comm),
+        point_(point),
         request_(std::move(request)),
-        pending_(comm, row, op().c_str(), std::move(of_value)),
+        pending_(comm, row, point, op().c_str(), std::move(of_value)),
         completes_(completes && !pending_.of_value()) {}
 
   Pending& pending() { return pending_; }
 
   absl::Status Run(Walk& walk) override {
-    if (completes_) return comm_.Run(request_);
+    if (completes_) {
+      flight::Blocking flight(walk.flight, point_);
+      return flight.End(comm_.Run(request_));
+    }
     DT_RETURN_IF_ERROR(pending_.Wait(walk));  // a send that nothing in its body waits for
     return pending_.Start(request_, walk);
   }
@@ -45,6 +52,7 @@ class BoundStart : public BoundNode {
 
  private:
   comm::Communicator& comm_;
+  const flight::Point point_;
   const comm::Request request_;
   Pending pending_;
   const bool completes_;  // its wait follows at once, and then has nothing to do
@@ -60,6 +68,12 @@ class BoundWait : public BoundNode {
  private:
   Pending& pending_;
 };
+
+flight::Channel::Kind ChannelOf(comm::Kind kind) {
+  if (kind == comm::Kind::kSend) return flight::Channel::Kind::kTo;
+  if (kind == comm::Kind::kRecv) return flight::Channel::Kind::kFrom;
+  return flight::Channel::Kind::kGroup;
+}
 
 absl::Status NoMember(const PlanComm& comm) {
   std::string subset;
@@ -111,7 +125,10 @@ BindResult Bind(const StartNode& start, const Node& node, Binder& binder) {
                                                    *from, *binder.storage.value(start.outputs[0]));
   const WaitNode* wait = binder.next ? binder.next->as<WaitNode>() : nullptr;
   const bool completes = wait != nullptr && wait->ticket == start.ticket;
+  const flight::Channel::Kind channel = ChannelOf(start.collective);
+  const int peer = channel == flight::Channel::Kind::kGroup ? 0 : start.root;
   auto bound = std::make_unique<BoundStart>(node, *comm, Trace::kComm + start.comm,
+                                            binder.PointOf(node, start.comm, channel, peer),
                                             std::move(request), std::move(of_value), completes);
   binder.tickets.emplace_back(start.ticket, &bound->pending());
   if (start.collective == comm::Kind::kSend && binder.scope.sends != nullptr)

@@ -22,6 +22,21 @@ class BoundCoord : public BoundNode {
   int64_t* const to_;
 };
 
+class BoundNumber : public BoundNode {
+ public:
+  BoundNumber(const Node& node, int64_t number, std::byte* to)
+      : BoundNode(node), number_(number), to_(reinterpret_cast<int64_t*>(to)) {}
+
+  absl::Status Run(Walk&) override {
+    *to_ = number_;
+    return absl::OkStatus();
+  }
+
+ private:
+  const int64_t number_;
+  int64_t* const to_;
+};
+
 class BoundSlice : public BoundNode {
  public:
   BoundSlice(const Node& node, const SliceNode& slice, RunningPlace place, size_t element,
@@ -50,7 +65,14 @@ class BoundSlice : public BoundNode {
 
 }  // namespace
 
+// A body is bound for each block that the rank owns, so that the number of its block is known.
 BindResult Bind(const CoordNode& coord, const Node& node, Binder& binder) {
+  if (coord.axis.empty()) {
+    DT_ASSIGN_OR_RETURN(std::byte* const to, binder.Address(coord.to));
+    if (binder.scope.block < 0)
+      return absl::InvalidArgumentError("the number of a block is asked for where there is none");
+    return std::make_unique<BoundNumber>(node, binder.scope.block, to);
+  }
   DT_ASSIGN_OR_RETURN(const RunningPlace place, binder.PlaceAlong({coord.axis}));
   DT_ASSIGN_OR_RETURN(std::byte* const to, binder.Address(coord.to));
   return std::make_unique<BoundCoord>(node, place, to);

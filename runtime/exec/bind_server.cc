@@ -37,11 +37,17 @@ absl::StatusOr<End> EndOf(int id, const Binder& binder) {
   return End{&binder.buffer(id), data, binder.storage.value(id)};
 }
 
-// The connection of this rank to the servers of a communicator.
-absl::StatusOr<ServerLink*> LinkOf(int comm, const Binder& binder) {
+// The servers that a request goes to, and what the flight recorder calls it.
+struct Link {
+  ServerLink* servers;
+  flight::Point point;
+};
+
+absl::StatusOr<Link> LinkOf(const Node& node, int comm, const Binder& binder) {
   const auto number = static_cast<size_t>(comm);
   if (number < binder.links.servers.size() && binder.links.servers[number] != nullptr)
-    return binder.links.servers[number];
+    return Link{binder.links.servers[number],
+                binder.PointOf(node, comm, flight::Channel::Kind::kServers)};
   const PlanComm& c = binder.plan.comms[number];
   return absl::FailedPreconditionError(
       absl::StrCat("communicator '", c.name, "' has no servers ('", c.server, "') on this rank"));
@@ -56,34 +62,44 @@ TableRequest RequestOf(const Node& node, const std::string& table,
 // has to know.
 class BoundRequest : public BoundNode {
  public:
-  BoundRequest(const Node& node, ServerLink& link) : BoundNode(node), link_(link) {}
+  BoundRequest(const Node& node, Link link)
+      : BoundNode(node), link_(*link.servers), point_(link.point) {}
   bool needs_others() const override { return true; }
 
+  absl::Status Run(Walk& walk) final {
+    flight::Blocking flight(walk.flight, point_);
+    return flight.End(Ask());
+  }
+
  protected:
+  virtual absl::Status Ask() = 0;
   ServerLink& link() { return link_; }
 
  private:
   ServerLink& link_;
+  const flight::Point point_;
 };
 
 // A gradient on its way to the servers: dense, sparse, or of a change only the rows that are not 0.
 class BoundPush : public BoundRequest {
  public:
-  BoundPush(const PushNode& push, const Node& node, ServerLink& link, End from)
+  BoundPush(const PushNode& push, const Node& node, Link link, End from)
       : BoundRequest(node, link),
         request_(RequestOf(node, push.table, push.layout)),
         merge_(push.merge),
         changed_(push.changed != 0),
-        from_(from) {}
+        from_(from) {
+    request_.at_once = push.at_once != 0;
+  }
 
-  absl::Status Run(Walk&) override {
+  absl::Status Ask() override {
     if (changed_) return link().PushChanged(request_, merge_, from_.view());
     if (from_.is_rows()) return link().PushRows(request_, merge_, *from_.value);
     return link().Push(request_, merge_, from_.view());
   }
 
  private:
-  const TableRequest request_;
+  TableRequest request_;
   const Merge merge_;
   const bool changed_;
   const End from_;
@@ -93,13 +109,13 @@ class BoundPush : public BoundRequest {
 // pull.
 class BoundPull : public BoundRequest {
  public:
-  BoundPull(const PullNode& pull, const Node& node, ServerLink& link, End to)
+  BoundPull(const PullNode& pull, const Node& node, Link link, End to)
       : BoundRequest(node, link),
         request_(RequestOf(node, pull.table, pull.layout)),
         changed_(pull.changed != 0),
         to_(to) {}
 
-  absl::Status Run(Walk&) override {
+  absl::Status Ask() override {
     const auto& dims = request_.layout ? request_.layout->whole : to_.buffer->dims;
     DT_ASSIGN_OR_RETURN(const TensorRoom room, to_.Room(dims));
     return changed_ ? link().PullChanged(request_, room) : link().Pull(request_, room);
@@ -116,7 +132,7 @@ class BoundPull : public BoundRequest {
 // like their ids.
 class BoundLookup : public BoundRequest {
  public:
-  BoundLookup(const LookupNode& lookup, const Node& node, ServerLink& link, End ids, End to)
+  BoundLookup(const LookupNode& lookup, const Node& node, Link link, End ids, End to)
       : BoundRequest(node, link),
         request_(RequestOf(node, lookup.table, lookup.layout)),
         ids_(ids),
@@ -124,7 +140,7 @@ class BoundLookup : public BoundRequest {
     if (!lookup.padding.empty()) request_.padding = lookup.padding.front();
   }
 
-  absl::Status Run(Walk&) override {
+  absl::Status Ask() override {
     const TensorView ids = ids_.view();
     const int64_t count = ids.bytes() / static_cast<int64_t>(SizeOf(ids.dtype));
     const auto* numbers = reinterpret_cast<const int64_t*>(ids.data);
@@ -171,10 +187,10 @@ class BoundLookup : public BoundRequest {
 // The end of all pushes (or pulls) of a step: servers go on when every sender has said so.
 class BoundPhase : public BoundRequest {
  public:
-  BoundPhase(const PhaseNode& phase, const Node& node, ServerLink& link)
+  BoundPhase(const PhaseNode& phase, const Node& node, Link link)
       : BoundRequest(node, link), phase_(phase.phase) {}
 
-  absl::Status Run(Walk&) override { return link().EndPhase(op(), phase_); }
+  absl::Status Ask() override { return link().EndPhase(op(), phase_); }
 
  private:
   const Phase phase_;
@@ -209,27 +225,27 @@ class BoundMerged : public BoundNode {
 }  // namespace
 
 BindResult Bind(const PushNode& push, const Node& node, Binder& binder) {
-  DT_ASSIGN_OR_RETURN(ServerLink* const link, LinkOf(push.comm, binder));
+  DT_ASSIGN_OR_RETURN(const Link link, LinkOf(node, push.comm, binder));
   DT_ASSIGN_OR_RETURN(const End from, EndOf(push.from, binder));
-  return std::make_unique<BoundPush>(push, node, *link, from);
+  return std::make_unique<BoundPush>(push, node, link, from);
 }
 
 BindResult Bind(const PullNode& pull, const Node& node, Binder& binder) {
-  DT_ASSIGN_OR_RETURN(ServerLink* const link, LinkOf(pull.comm, binder));
+  DT_ASSIGN_OR_RETURN(const Link link, LinkOf(node, pull.comm, binder));
   DT_ASSIGN_OR_RETURN(const End to, EndOf(pull.to, binder));
-  return std::make_unique<BoundPull>(pull, node, *link, to);
+  return std::make_unique<BoundPull>(pull, node, link, to);
 }
 
 BindResult Bind(const LookupNode& lookup, const Node& node, Binder& binder) {
-  DT_ASSIGN_OR_RETURN(ServerLink* const link, LinkOf(lookup.comm, binder));
+  DT_ASSIGN_OR_RETURN(const Link link, LinkOf(node, lookup.comm, binder));
   DT_ASSIGN_OR_RETURN(const End ids, EndOf(lookup.ids, binder));
   DT_ASSIGN_OR_RETURN(const End to, EndOf(lookup.to, binder));
-  return std::make_unique<BoundLookup>(lookup, node, *link, ids, to);
+  return std::make_unique<BoundLookup>(lookup, node, link, ids, to);
 }
 
 BindResult Bind(const PhaseNode& phase, const Node& node, Binder& binder) {
-  DT_ASSIGN_OR_RETURN(ServerLink* const link, LinkOf(phase.comm, binder));
-  return std::make_unique<BoundPhase>(phase, node, *link);
+  DT_ASSIGN_OR_RETURN(const Link link, LinkOf(node, phase.comm, binder));
+  return std::make_unique<BoundPhase>(phase, node, link);
 }
 
 BindResult Bind(const MergedNode& merged, const Node& node, Binder& binder) {

@@ -10,12 +10,14 @@
 #include "absl/status/status.h"
 #include "runtime/exec/plan.h"
 #include "runtime/exec/trace.h"
+#include "runtime/flight/recorder.h"
 
 namespace dtranspile::exec {
 
 // One run of a program.
 struct Walk {
   Trace* trace = nullptr;
+  flight::Recorder* flight = nullptr;
   // The innermost op that has failed, and whether it is one that needs other ranks, so that the
   // reason may lie with them.
   std::string failed_op;

@@ -49,16 +49,21 @@ absl::Status WriteVariable(const std::string& folder, const Persistable& variabl
 }  // namespace
 
 Checkpoints::Checkpoints(const WorkerConfig& config) : config_(config) {
-  if (config.checkpoint)
+  if (config.checkpoint && !config.checkpoint->member.empty())
     io::SharedFolder::Forget(config.checkpoint->folder, config.checkpoint->member, kCheckpointSeal);
 }
 
+bool Checkpoints::Due(int64_t rounds) const {
+  return config_.checkpoint && rounds != last_ &&
+         (config_.skip + rounds) % config_.checkpoint->every == 0;
+}
+
 absl::Status Checkpoints::After(int64_t rounds, const Executor& executor) {
+  const bool due = Due(rounds);
   // A step may end no round.
-  if (!config_.checkpoint || rounds == last_) return absl::OkStatus();
   last_ = rounds;
+  if (!due || config_.checkpoint->member.empty()) return absl::OkStatus();
   const int64_t fed = config_.skip + rounds, step = config_.first_step + rounds;
-  if (fed % config_.checkpoint->every != 0) return absl::OkStatus();
   const absl::Status status = Write(step, fed, executor);
   if (status.ok()) return status;
   return absl::Status(status.code(), absl::StrCat("the checkpoint of step ", step,

@@ -17,7 +17,9 @@ class Checkpoints {
   // it has.
   explicit Checkpoints(const WorkerConfig& config);
 
-  // After `rounds` rounds or steps of this run: writes, where it is time to.
+  // Whether a checkpoint is due after `rounds` rounds or steps of this run.
+  bool Due(int64_t rounds) const;
+  // After so many: writes, where it is time to and this rank has something to write.
   absl::Status After(int64_t rounds, const Executor& executor);
 
  private:

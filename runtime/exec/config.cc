@@ -154,6 +154,7 @@ WorkerConfig Read(const Json& json, JsonErrors& errors) {
   if (root.Has("save_fetches")) c.save_fetches = root.String("save_fetches");
   if (root.Has("trace")) c.trace = root.String("trace");
   c.control_fd = static_cast<int>(root.Int("control_fd", 0, INT32_MAX));
+  if (root.Has("flight_fd")) c.flight_fd = static_cast<int>(root.Int("flight_fd", 0, INT32_MAX));
   root.Done();
   for (const auto& [axis, at] : c.coordinates)
     if (c.mesh.count(axis) == 0 || at >= c.mesh.at(axis))
@@ -228,7 +229,8 @@ Json ToJson(const WorkerConfig& c) {
           {"part_names", c.part_names},
           {"save_fetches", OrNull(c.save_fetches)},
           {"trace", OrNull(c.trace)},
-          {"control_fd", c.control_fd}};
+          {"control_fd", c.control_fd},
+          {"flight_fd", c.flight_fd < 0 ? Json() : Json(c.flight_fd)}};
 }
 
 }  // namespace dtranspile::exec

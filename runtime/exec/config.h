@@ -63,7 +63,7 @@ struct CheckpointConfig {
   std::string folder;  // shared by all who write
   int64_t every = 1;   // rounds, or steps
   int keep = 2;        // how many stay
-  std::string member;  // this rank among `members`, the ranks that write something
+  std::string member;  // this rank among `members`, the ranks that write something; empty: none
   std::vector<std::string> members;
   std::vector<std::string> names;       // of variables that it writes whole
   std::vector<std::string> part_names;  // and its part of
@@ -97,6 +97,7 @@ struct WorkerConfig {
   std::string save_fetches;  // folder; empty: none
   std::string trace;         // file; empty: none
   int control_fd = -1;
+  int flight_fd = -1;  // of a memory file for the flight recorder; -1: nothing is recorded
 };
 
 absl::StatusOr<WorkerConfig> ReadConfig(const std::string& path);

@@ -23,6 +23,7 @@ bool SharesMemory(const std::vector<comm::Communicator*>& comms) {
 Executor::Executor(Plan plan, ExecutorOptions options)
     : plan_(std::move(plan)), options_(std::move(options)), pool_(options_.pool), context_(&pool_) {
   walk_.trace = options_.trace;
+  walk_.flight = options_.flight;
 }
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Load(Plan plan, ExecutorOptions options) {

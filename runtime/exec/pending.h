@@ -14,11 +14,11 @@ namespace dtranspile::exec {
 
 class Pending {
  public:
-  // `of_value`: of operands whose extents the run decides; null: of fixed places. `row`: of traces.
-  // `name` outlives this.
-  Pending(comm::Communicator& comm, int row, const char* name,
+  // `of_value`: of operands whose extents the run decides; null: of fixed places. `row`: of traces,
+  // `point`: of the flight recorder. `name` outlives this.
+  Pending(comm::Communicator& comm, int row, flight::Point point, const char* name,
           std::unique_ptr<ValueCollective> of_value)
-      : comm_(comm), row_(row), name_(name), of_value_(std::move(of_value)) {}
+      : comm_(comm), row_(row), point_(point), name_(name), of_value_(std::move(of_value)) {}
 
   bool open() const { return ticket_ != 0; }
   bool of_value() const { return of_value_ != nullptr; }
@@ -29,10 +29,12 @@ class Pending {
  private:
   comm::Communicator& comm_;
   const int row_;
+  const flight::Point point_;
   const char* const name_;
   const std::unique_ptr<ValueCollective> of_value_;
   comm::Ticket ticket_ = 0;
   int64_t begin_ns_ = 0;
+  uint64_t event_ = 0;
 };
 
 }  // namespace dtranspile::exec

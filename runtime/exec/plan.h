@@ -196,7 +196,7 @@ struct AtNode {
 
 // This rank's coordinate on an axis, or the number of the micro-batch: int64 [1].
 struct CoordNode {
-  std::string axis;
+  std::string axis;  // empty: the number of the block, in a BlocksNode
   int to = 0;
 };
 
@@ -245,6 +245,7 @@ struct PushNode {
   Merge merge = Merge::kMean;
   std::optional<Layout> layout;
   int changed = 0;  // 1: of a dense change, the rows that are not zero
+  int at_once = 0;  // 1: waits in no queue, and is merged with no other
 };
 struct PullNode {
   int comm = 0, to = 0;
@@ -290,12 +291,35 @@ enum class CommKind : uint8_t { kGroup, kPairs, kRpc };
 
 // A communicator: the launcher makes one group of every set of ranks that differ along `axes` only.
 // Ranks outside of `subset` are no members.
+// kRpc: how gradients of a rank wait and travel where servers apply every push by itself
+// (docs/parameter-server.md, Queues). As the framework's communicator calls it, and by its
+// defaults.
+struct Sending {
+  int64_t max_merge_var_num = 1;              // gradients of a variable that become one push
+  int64_t send_queue_size = 16;               // that wait, of a variable
+  int64_t send_wait_times = 1;                // of 10 ms, for more to merge
+  int64_t thread_pool_size = 1;               // that merge
+  int64_t min_send_grad_num_before_recv = 1;  // gradients between two pulls
+  int independent_recv_thread = 0;            // 1: pulls, and the program takes what it has pulled
+  int average = 0;                            // 1: what is merged is averaged, else summed
+  bool operator==(const Sending&) const = default;
+};
+
+// geo-SGD, kRpc: trainers exchange with the servers in steps after which this variable is a
+// multiple of `every`.
+struct Exchange {
+  std::string counter;
+  int64_t every = 1;
+};
+
 struct PlanComm {
   std::string name;
   std::vector<std::string> axes;
   CommKind kind = CommKind::kGroup;
   Selector subset = {};
   std::string server = {};  // kRpc: the role that answers
+  std::optional<Sending> sending = {};
+  std::optional<Exchange> exchange = {};
 };
 
 // When a program runs: once before the first step where variables have no values yet; in every
@@ -315,6 +339,7 @@ struct Program {
 // What kernels were compiled for.
 struct PlanTarget {
   std::string cpu, features;
+  std::string device = "cpu";  // of the ranks
 };
 
 struct Plan {

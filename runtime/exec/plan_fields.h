@@ -14,6 +14,7 @@ constexpr int64_t kPlanSchema = 3;
 
 constexpr int64_t kMostBytes = int64_t{1} << 48;
 constexpr int kMostLodLevels = 64;
+constexpr int64_t kMostSenders = 64;
 
 // The words of an enumeration.
 template <typename Enum>
@@ -290,6 +291,7 @@ void Fields(Visitor& v, PushNode& n) {
   v.Word("merge", n.merge);
   v.May().Optional("layout", n.layout);
   v.May().Int("changed", n.changed, 0, 1);
+  v.May().Int("at_once", n.at_once, 0, 1);
 }
 
 template <typename Visitor>
@@ -325,12 +327,31 @@ void Fields(Visitor& v, MergedNode& n) {
 }
 
 template <typename Visitor>
+void Fields(Visitor& v, Sending& s) {
+  v.Int("max_merge_var_num", s.max_merge_var_num, 1, INT32_MAX);
+  v.Int("send_queue_size", s.send_queue_size, 1, INT32_MAX);
+  v.Int("send_wait_times", s.send_wait_times, 0, INT32_MAX);
+  v.Int("thread_pool_size", s.thread_pool_size, 1, kMostSenders);
+  v.Int("min_send_grad_num_before_recv", s.min_send_grad_num_before_recv, 1, INT32_MAX);
+  v.Int("independent_recv_thread", s.independent_recv_thread, 0, 1);
+  v.Int("average", s.average, 0, 1);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, Exchange& e) {
+  v.Text("counter", e.counter);
+  v.Int("every", e.every, 1, INT32_MAX);
+}
+
+template <typename Visitor>
 void Fields(Visitor& v, PlanComm& c) {
   v.Text("name", c.name);
   v.Texts("axes", c.axes);
   v.May().Word("kind", c.kind, CommKind::kGroup);
   v.May().ListsByName("subset", c.subset.sets);
   v.May().Text("server", c.server);
+  v.May().Optional("sending", c.sending);
+  v.May().Optional("exchange", c.exchange);
 }
 
 template <typename Visitor>
@@ -347,6 +368,7 @@ template <typename Visitor>
 void Fields(Visitor& v, PlanTarget& t) {
   v.Text("cpu", t.cpu);
   v.Text("features", t.features);
+  v.May().Text("device", t.device);
 }
 
 template <typename Visitor>

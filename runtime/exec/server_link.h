@@ -27,6 +27,7 @@ struct TableRequest {
   std::string table;
   const Layout* layout = nullptr;       // over the servers' mesh; null: whole on every server
   std::optional<int64_t> padding = {};  // of a lookup: the id of rows of zeros
+  bool at_once = false;                 // of a push: waits in no queue, is merged with no other
 };
 
 // Elements to be filled: row-major, contiguous, of the given extents.
@@ -42,6 +43,9 @@ struct TensorRoom {
 class ServerLink {
  public:
   virtual ~ServerLink() = default;
+
+  // Before any request: how gradients wait and travel. kInvalidArgument where nothing can wait.
+  virtual absl::Status Configure(const Sending& sending);
 
   // Hands a dense gradient of the table's whole extents to the owners of its parts. `value` may be
   // written again when this returns.
@@ -75,8 +79,12 @@ class ServerLink {
   // round has run; the pulls after it wait for that). The end of its pulls likewise.
   virtual absl::Status EndPhase(const std::string& op, Phase phase) = 0;
 
-  // How many rounds this rank has ended the pulls of.
+  // How many rounds this rank has ended the pulls of; -1 where the servers have none.
   virtual int64_t rounds() const { return 0; }
+
+  // Where they have none: every server writes what it has for the checkpoint of this step, after
+  // this rank's pushes so far. Returns when all have.
+  virtual absl::Status Checkpoint(int64_t step);
 
   // This rank has run its last step: servers no longer wait for it.
   virtual absl::Status Leave() = 0;
@@ -101,16 +109,26 @@ struct Table {
   Place place;                   // of this server along the layout's axes
 };
 
+inline absl::Status ServerLink::Configure(const Sending& sending) {
+  if (sending == Sending()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "gradients wait for the round of all trainers, and the plan has them wait in queues too");
+}
+inline absl::Status ServerLink::Checkpoint(int64_t) {
+  return absl::UnimplementedError("these servers write no checkpoint when they are asked to");
+}
+
 // What a server has to do next.
 struct Turn {
   enum class Kind {
-    kProgram,  // run the program of `when` (and `table`, but for rounds)
-    kEnd,      // all trainers have left
+    kProgram,     // run the program of `when` (and `table`, but for rounds)
+    kCheckpoint,  // write what there is for the checkpoint of step `round`
+    kEnd,         // all trainers have left
   };
   Kind kind = Kind::kEnd;
   When when = When::kRound;
   std::string table;
-  int64_t round = 0;  // kRound: its number, from 0 on
+  int64_t round = 0;  // kRound: its number, from 0 on; kCheckpoint
   // What arrives with a push or a lookup, for the program's arguments, in their order. Valid until
   // Finish.
   std::vector<TensorView> arguments;

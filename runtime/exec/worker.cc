@@ -16,8 +16,10 @@
 #include "runtime/exec/checkpoint.h"
 #include "runtime/exec/config.h"
 #include "runtime/exec/control.h"
+#include "runtime/exec/exchange.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/values.h"
+#include "runtime/flight/recorder.h"
 
 namespace dtranspile::exec {
 namespace {
@@ -55,18 +57,23 @@ class Worker {
   absl::StatusOr<comm::Communicator*> JoinGroup(const PlanComm& comm);
   absl::StatusOr<ServerLink*> Reach(const PlanComm& comm);
   absl::Status OpenServer();
+  void BeginRecording(const Plan& plan);
   absl::Status Step(int64_t step);
   absl::Status TellStep(int64_t step, int64_t begin_ns);
   absl::Status Watch(int64_t step) const;
   absl::Status Serve();
   absl::Status RunTurn(const Turn& turn);
   int64_t RoundsAfter(int64_t step) const;
+  absl::Status Checkpoint(int64_t step);
+  absl::Status MakeExchange(int64_t step);
   absl::Status Finish();
 
   const WorkerConfig& config_;
   const WorkerLinks& links_;
   ControlChannel& control_;
   std::optional<Trace> trace_;
+  std::optional<flight::Recorder> flight_;
+  flight::Point requests_;  // a server's wait for them
   std::unique_ptr<Executor> executor_;
   // After the executor, so that they end first: after a failure they may still move bytes of its
   // memory.
@@ -133,6 +140,7 @@ absl::StatusOr<ServerLink*> Worker::Reach(const PlanComm& comm) {
   meeting_ = true;
   DT_ASSIGN_OR_RETURN(link, links_.connect(config_, *found));
   meeting_ = false;
+  DT_RETURN_IF_ERROR(link->Configure(comm.sending.value_or(Sending())));
   return link.get();
 }
 
@@ -182,8 +190,11 @@ absl::Status Worker::Load() {
   options.stand = links_.stand;
   DT_RETURN_IF_ERROR(Join(plan, options));
   if (!config_.trace.empty()) options.trace = &trace_.emplace();
+  BeginRecording(plan);
+  options.flight = flight_ ? &*flight_ : nullptr;
   const std::string digest = plan.digest;
   DT_ASSIGN_OR_RETURN(executor_, Executor::Load(std::move(plan), std::move(options)));
+  if (flight_) DT_RETURN_IF_ERROR(flight_->Publish());
   DT_RETURN_IF_ERROR(CheckPerStep(config_, executor_->plan()));
   DT_ASSIGN_OR_RETURN(feeds_, Feeds::Open(config_, *executor_));
   DT_ASSIGN_OR_RETURN(fetches_, Fetches::Open(config_, *executor_));
@@ -196,8 +207,31 @@ absl::Status Worker::Load() {
   return absl::OkStatus();
 }
 
-// Tells the rounds which tables there are, and of which ones programs of the plan answer requests
-// themselves.
+// Groups as the rendezvous knows them; requests by the pair of roles.
+void Worker::BeginRecording(const Plan& plan) {
+  if (config_.flight_fd < 0) return;
+  flight::Recording self;
+  self.role = config_.role;
+  self.class_name = plan.class_name;
+  self.digest = plan.digest;
+  self.rank = config_.rank;
+  for (const CommConfig& comm : config_.comms)
+    self.comms.push_back({comm.name, comm.group, comm.rank, comm.size, config_.role});
+  for (const PlanComm& comm : plan.comms)
+    for (const RpcConfig& rpc : config_.servers)
+      if (comm.kind == CommKind::kRpc && rpc.role == comm.server)
+        self.comms.push_back({comm.name, "", rpc.number, rpc.senders, rpc.role});
+  const std::string requests = "requests";
+  if (config_.serves)
+    self.comms.push_back({requests, "", config_.serves->number, config_.serves->servers,
+                          config_.serves->sender_role});
+  flight_.emplace(config_.flight_fd, std::move(self));
+  if (config_.serves)
+    requests_ =
+        flight_->AddPoint("the wait for requests of role '" + config_.serves->sender_role + "'",
+                          requests, flight::Channel::Kind::kClients);
+}
+
 absl::Status Worker::OpenServer() {
   DT_ASSIGN_OR_RETURN(std::vector<Table> tables, TablesOf(config_, *executor_));
   std::vector<Rounds::Handler> handlers;
@@ -224,6 +258,7 @@ absl::Status Worker::TellStep(int64_t step, int64_t begin_ns) {
 // program's.
 absl::Status Worker::Step(int64_t step) {
   step_ = step;
+  if (flight_) flight_->BeginStep(step);
   if (links_.begin_step) links_.begin_step(config_.first_step + step);
   DT_RETURN_IF_ERROR(feeds_->Read(config_.skip + step, *executor_));
   DT_RETURN_IF_ERROR(SetPerStep(config_, config_.skip + step, *executor_));
@@ -236,6 +271,7 @@ absl::Status Worker::Step(int64_t step) {
 
 // What arrives becomes the program's arguments, in their order.
 absl::Status Worker::RunTurn(const Turn& turn) {
+  if (turn.kind == Turn::Kind::kCheckpoint) return checkpoints_->After(turn.round, *executor_);
   if (turn.when == When::kRound) return Step(turn.round);
   const Program* program = executor_->plan().find(turn.when, turn.table);
   if (program == nullptr)
@@ -253,24 +289,46 @@ absl::Status Worker::RunTurn(const Turn& turn) {
 absl::Status Worker::Serve() {
   for (;;) {
     meeting_ = true;
+    flight::Blocking flight(flight_ ? &*flight_ : nullptr, requests_);
     DT_ASSIGN_OR_RETURN(const Turn turn, rounds_->Next());
+    (void)flight.End(absl::OkStatus());
     meeting_ = false;
     const bool ends = turn.kind == Turn::Kind::kEnd;
-    if ((ends || turn.when == When::kRound) && unwatched_ >= 0)
+    const bool round = turn.kind == Turn::Kind::kProgram && turn.when == When::kRound;
+    if ((ends || round) && unwatched_ >= 0)
       DT_RETURN_IF_ERROR(Watch(std::exchange(unwatched_, -1)));
     if (ends) return absl::OkStatus();
     const absl::Status status = RunTurn(turn);
     rounds_->Finish(status);
     DT_RETURN_IF_ERROR(status);
     // While trainers pull and compute: variables change in the next round only, which Next begins.
-    if (turn.when == When::kRound)
-      DT_RETURN_IF_ERROR(checkpoints_->After(turn.round + 1, *executor_));
+    if (round) DT_RETURN_IF_ERROR(checkpoints_->After(turn.round + 1, *executor_));
   }
 }
 
-// Ranks that ask servers count by rounds, as those do.
+// Ranks that ask servers count by rounds, as those do; without rounds by their own steps.
 int64_t Worker::RoundsAfter(int64_t step) const {
-  return servers_.empty() ? step + 1 : servers_.begin()->second->rounds();
+  const int64_t rounds = servers_.empty() ? -1 : servers_.begin()->second->rounds();
+  return rounds < 0 ? step + 1 : rounds;
+}
+
+// Servers without rounds write when the first of those who ask them says so; with rounds they know.
+absl::Status Worker::Checkpoint(int64_t step) {
+  const int64_t rounds = RoundsAfter(step);
+  if (checkpoints_->Due(rounds))
+    for (const RpcConfig& rpc : config_.servers) {
+      const auto link = servers_.find(rpc.role);
+      if (rpc.number == 0 && link != servers_.end() && link->second->rounds() < 0)
+        DT_RETURN_IF_ERROR(link->second->Checkpoint(rounds));
+    }
+  return checkpoints_->After(rounds, *executor_);
+}
+
+// geo-SGD: what this rank has learned since its last exchange is on the servers when a checkpoint
+// is written, and when the run ends: the step before is made one that exchanges.
+absl::Status Worker::MakeExchange(int64_t step) {
+  const bool last = step + 1 >= config_.steps;
+  return last || checkpoints_->Due(RoundsAfter(step)) ? ExchangeNext(*executor_) : absl::OkStatus();
 }
 
 // Results, trace, then one line with what the process used; the launcher counts the rank as done
@@ -309,8 +367,9 @@ absl::Status Worker::Run() {
     DT_RETURN_IF_ERROR(Serve());
   } else {
     for (int64_t step = 0; step < config_.steps; ++step) {
+      DT_RETURN_IF_ERROR(MakeExchange(step));
       DT_RETURN_IF_ERROR(Step(step));
-      DT_RETURN_IF_ERROR(checkpoints_->After(RoundsAfter(step), *executor_));
+      DT_RETURN_IF_ERROR(Checkpoint(step));
     }
     meeting_ = true;
     for (const auto& [role, link] : servers_) DT_RETURN_IF_ERROR(link->Leave());

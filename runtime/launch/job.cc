@@ -6,9 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/control.h"
+#include "runtime/flight/divergence.h"
 #include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
 #include "runtime/io/owned_folder.h"
+#include "runtime/launch/flights.h"
 #include "runtime/launch/meeting.h"
 #include "runtime/launch/process.h"
 #include "runtime/launch/ranks.h"
@@ -117,6 +119,17 @@ Json ErrorJson(const Ranks& ranks, const std::optional<Failure>& failure) {
       {"message", known ? absl::StrCat(rank.name(), ": ", failure->message) : failure->message}};
 }
 
+// What the flight recorders say of a job that has failed.
+absl::Status AddFlights(const Flights& flights, const std::string& folder, Report& report) {
+  const std::vector<flight::Recording> recordings = flights.Read();
+  const flight::Divergence divergence = flight::DivergenceOf(recordings);
+  if (!divergence.empty()) {
+    report.error["diverged"] = flight::JsonOf(divergence, recordings);
+    report.diverged = flight::LinesOf(divergence, recordings);
+  }
+  return folder.empty() ? absl::OkStatus() : WriteRecordings(folder, recordings);
+}
+
 }  // namespace
 
 bool IsFetchFile(std::string_view file, std::string_view name) {
@@ -148,7 +161,7 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
                      " s; give ", kShortestTimeout, " s or more"));
   DT_ASSIGN_OR_RETURN(Ranks ranks, MakeRanks(spec));
   DT_ASSIGN_OR_RETURN(const std::string worker, FindWorker(spec.worker));
-  for (const std::string& folder : {spec.save, spec.save_fetches, spec.trace})
+  for (const std::string& folder : {spec.save, spec.save_fetches, spec.trace, spec.flight})
     if (!folder.empty()) DT_RETURN_IF_ERROR(io::MakeFolders(folder));
   Meeting meeting;
   std::vector<exec::WorkerConfig*> configs;
@@ -159,7 +172,9 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
   DT_RETURN_IF_ERROR(ShareCheckpoints(spec, ranks.ranks));
   SavedParts parts;
   DT_RETURN_IF_ERROR(parts.Begin(spec.save, ranks.ranks));
-  Supervisor supervisor(ranks.ranks, spec.timeout_seconds, spec.steps);
+  Flights flights;
+  if (spec.records) DT_RETURN_IF_ERROR(flights.Begin(ranks.ranks.size()));
+  Supervisor supervisor(ranks.ranks, spec.timeout_seconds, spec.steps, &flights);
   DT_RETURN_IF_ERROR(supervisor.Start(worker));
   supervisor.Watch();
 
@@ -172,8 +187,8 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
   report.log = supervisor.TakeLog();
   for (size_t i = 0; i < ranks.ranks.size(); ++i) {
     const Rank& rank = ranks.ranks[i];
-    report.ranks.push_back(
-        {rank.role, rank.class_name, rank.rank, rank.compile_ms, supervisor.records()[i]});
+    report.ranks.push_back({rank.role, rank.class_name, rank.plan->target.device, rank.rank,
+                            rank.config.threads, rank.compile_ms, supervisor.records()[i]});
   }
   for (const auto& [name, fetch] : ranks.fetches) fail(CombineFetch(name, fetch, report, failure));
   if (!failure && !spec.save_fetches.empty()) fail(CombineFiles(spec.save_fetches, ranks.fetches));
@@ -183,6 +198,7 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
   report.digest = spec.digest;
   report.steps = spec.steps;
   report.error = ErrorJson(ranks, failure);
+  if (failure) DT_RETURN_IF_ERROR(AddFlights(flights, spec.flight, report));
   return report;
 }
 

@@ -75,6 +75,9 @@ struct JobSpec {
   std::string save_fetches;  // folder: NAME.npy combined, and <rank>/NAME.npy as each rank had it;
                              // empty: none
   std::string trace;         // folder: <role>.<rank>.json; empty: none
+  bool records = true;       // flight recorders (runtime/flight)
+  std::string flight;  // folder for what they hold when the job fails: <role>.<rank>.flight.json;
+                       // empty: none
   std::string backend = "shm";
   std::string interface;        // of Gloo
   double timeout_seconds = 60;  // of every wait between ranks, and of silence of a rank

@@ -86,7 +86,7 @@ absl::StatusOr<Fd> InMemory(const std::string& text) {
 
 // Between fork and exec only calls that are safe after the fork of a process with threads.
 [[noreturn]] void Become(const char* binary, char* const* arguments, pid_t parent, int control,
-                         int config, int log) {
+                         int config, int log, int flight) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kExecFailed);
   setpgid(0, 0);
@@ -100,7 +100,9 @@ absl::StatusOr<Fd> InMemory(const std::string& text) {
   dup2(log, STDERR_FILENO);
   dup2(control, kControlFd);
   dup2(config, kConfigFd);
-  syscall(SYS_close_range, static_cast<unsigned>(kConfigFd + 1), ~0U, 0U);
+  if (flight >= 0) dup2(flight, kFlightFd);
+  const int last = flight >= 0 ? kFlightFd : kConfigFd;
+  syscall(SYS_close_range, static_cast<unsigned>(last + 1), ~0U, 0U);
   execv(binary, arguments);
   const char* why = strerror(errno);
   if (write(STDERR_FILENO, why, strlen(why)) < 0) _exit(kExecFailed);
@@ -124,7 +126,7 @@ absl::StatusOr<std::string> FindWorker(const std::string& given) {
 }
 
 absl::StatusOr<Process> Process::Start(const std::string& binary, const std::string& config,
-                                       const std::string& flag) {
+                                       const std::string& flag, int flight) {
   DT_ASSIGN_OR_RETURN(Pipe control, MakePipe());
   DT_ASSIGN_OR_RETURN(Pipe log, MakePipe());
   DT_ASSIGN_OR_RETURN(const Fd file, InMemory(config));
@@ -139,7 +141,7 @@ absl::StatusOr<Process> Process::Start(const std::string& binary, const std::str
   if (pid < 0) return Errno("cannot start a process");
   if (pid == 0)
     Become(binary.c_str(), arguments.data(), parent, control.write.get(), file.get(),
-           log.write.get());
+           log.write.get(), flight);
   setpgid(pid, pid);  // here as well: whichever comes first
   Process process;
   process.pid_ = pid;

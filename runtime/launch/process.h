@@ -13,6 +13,7 @@ namespace dtranspile::launch {
 // The descriptors that a worker finds.
 constexpr int kControlFd = 3;
 constexpr int kConfigFd = 4;
+constexpr int kFlightFd = 5;
 
 // The worker's binary: `given`, or, where that is empty, dtranspile-worker beside this program.
 // kInvalidArgument where it is not there.
@@ -22,8 +23,9 @@ class Process {
  public:
   // Starts `binary` with CONFIG `config` in memory (no file is left behind), in a process group of
   // its own that the kernel kills when this thread ends. `flag` stands before CONFIG's path.
+  // `flight` becomes the worker's kFlightFd; -1: it has none.
   static absl::StatusOr<Process> Start(const std::string& binary, const std::string& config,
-                                       const std::string& flag = "");
+                                       const std::string& flag = "", int flight = -1);
 
   Process() = default;
   ~Process();

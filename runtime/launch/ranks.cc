@@ -49,6 +49,7 @@ absl::Status CheckPlan(const JobSpec& spec, const Role& role, size_t index,
   if (!plan.role.empty() && plan.role != role.name) return refuse("role", plan.role, role.name);
   if (!role.classes.empty() && plan.class_name != role.classes[index])
     return refuse("class", plan.class_name, role.classes[index]);
+  if (plan.target.device != role.device) return refuse("device", plan.target.device, role.device);
   if (!spec.digest.empty() && plan.digest != spec.digest)
     return refuse("job", plan.digest, spec.digest);
   return absl::OkStatus();

@@ -59,8 +59,8 @@ Json Listed(const Json& shown);
 class Report {
  public:
   struct Rank {
-    std::string role, class_name;
-    int rank = 0;
+    std::string role, class_name, device;
+    int rank = 0, threads = 0;
     double compile_ms = 0;
     RankRecord record;
   };
@@ -71,7 +71,8 @@ class Report {
   int interrupted_by = 0;  // the signal that ended the run, after everything has been tidied up
   std::string digest;
   int64_t steps = 0;
-  Json error;                           // null, or role, class, rank, op, step and message
+  Json error;  // null, or role, class, rank, op, step and message, and where ranks went apart
+  std::vector<std::string> diverged;    // the same for people, a sentence each
   std::map<std::string, size_t> fetch;  // streams: per step what the ranks' values mean together
   std::vector<Rank> ranks;
   StepLog log;

@@ -60,6 +60,8 @@ absl::Status AddRank(Text& text, const StepLog& log, const Report::Rank& rank) {
   const Json facts = {{"role", rank.role},
                       {"class", rank.class_name},
                       {"rank", rank.rank},
+                      {"device", rank.device},
+                      {"threads", rank.threads},
                       {"compile_ms", rank.compile_ms},
                       {"load_ms", record.load_ms},
                       {"peak_rss_bytes", record.peak_rss_bytes},

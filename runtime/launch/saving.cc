@@ -26,6 +26,14 @@ bool IsReference(const Persistable& variable) {
   });
 }
 
+// Whether ranks have values of their own of a parameter until they average them.
+bool IsAveraged(const Persistable& variable, const Rank& rank) {
+  const auto& buffer = rank.plan->buffers[static_cast<size_t>(variable.buffer)];
+  return variable.parameter && !variable.layout && buffer.dtype == DType::kFloat32 &&
+         std::any_of(variable.relation.begin(), variable.relation.end(),
+                     [](const auto& axis) { return axis.second == "X(local_sgd)"; });
+}
+
 // By variable: the role that is asked for it. Copies that trainers have of what servers hold may be
 // older.
 std::map<std::string, size_t> RolesOf(const std::vector<Rank>& ranks) {
@@ -47,6 +55,19 @@ std::map<std::string, size_t> RolesOf(const std::vector<Rank>& ranks) {
   return chosen;
 }
 
+// Whether a variable is what a trainer knows of one that servers have (geo-SGD): a run that begins
+// with their value begins with this one equal to it.
+bool FollowsServers(const Persistable& variable, const std::vector<Rank>& ranks) {
+  return !variable.begins_as.empty() &&
+         std::any_of(ranks.begin(), ranks.end(), [&](const Rank& rank) {
+           const auto& all = rank.plan->persistables;
+           return rank.plan->serves() &&
+                  std::any_of(all.begin(), all.end(), [&](const Persistable& one) {
+                    return one.name == variable.begins_as;
+                  });
+         });
+}
+
 // What a rank writes.
 struct Share {
   std::vector<std::string> whole, parts;
@@ -59,11 +80,24 @@ struct Share {
 // alike, or parts would not fit together.
 class Sharing {
  public:
-  explicit Sharing(size_t ranks) : shares_(ranks) {}
+  // `means`: of what ranks average all values are written, not the first one's.
+  explicit Sharing(size_t ranks, bool means = false) : means_(means), shares_(ranks) {}
 
   const Share& of(size_t index) const { return shares_[index]; }
 
   absl::Status Add(size_t index, const Rank& rank, const Persistable& variable) {
+    if (means_ && IsAveraged(variable, rank)) {
+      CutVariable& each = cut_.emplace(variable.name, CutVariable{}).first->second;
+      if (each.writers.empty()) {
+        each.name = variable.name;
+        each.mean = true;
+        for (const auto& [axis, size] : rank.config.mesh) each.parts *= size;
+      }
+      written_.insert({variable.name, static_cast<int64_t>(each.writers.size())});
+      each.writers.emplace_back(static_cast<int64_t>(each.writers.size()), index);
+      shares_[index].parts.push_back(variable.name);
+      return absl::OkStatus();
+    }
     if (!variable.layout) {
       if (!whole_.insert(variable.name).second) return absl::OkStatus();
       if (cut_.count(variable.name) > 0) return Disagree(rank, variable);
@@ -97,7 +131,7 @@ class Sharing {
     for (auto& [name, cut] : cut_) {
       const exec::Parts parts(cut.layout, cut.parts);
       for (int64_t part = 0; part < cut.parts; ++part)
-        if (parts.extent(part) > 0 && written_.count({name, part}) == 0)
+        if ((cut.mean || parts.extent(part) > 0) && written_.count({name, part}) == 0)
           return absl::InvalidArgumentError(
               absl::StrCat("part ", part, " of '", name, "' is on no rank"));
       variables.push_back(std::move(cut));
@@ -111,6 +145,7 @@ class Sharing {
                                                    "' cut in another way than the ranks before"));
   }
 
+  bool means_;
   std::vector<Share> shares_;
   std::set<std::string> whole_;
   std::map<std::string, CutVariable> cut_;
@@ -199,13 +234,6 @@ Elsewhere FindElsewhere(const JobSpec& spec, const std::vector<Rank>& ranks) {
 // ones.
 absl::Status ShareCheckpoints(const JobSpec& spec, std::vector<Rank>& ranks) {
   if (!spec.checkpoints) return absl::OkStatus();
-  // Without rounds there is no moment at which all servers have done the same.
-  for (const Rank& rank : ranks)
-    if (rank.plan->serves() && rank.plan->repeated() == nullptr)
-      return absl::UnimplementedError(
-          absl::StrCat("role '", rank.role,
-                       "' applies every push by itself, and checkpoints are taken between rounds: "
-                       "leave --checkpoint-dir out, or make the job with sync_mode"));
   std::vector<Rank> all = ranks;
   Elsewhere elsewhere;
   if (spec.part) {
@@ -216,7 +244,8 @@ absl::Status ShareCheckpoints(const JobSpec& spec, std::vector<Rank>& ranks) {
   Sharing sharing(all.size());
   for (size_t i = 0; i < all.size(); ++i)
     for (const Persistable* p : exec::VariablesOf(*all[i].plan, all[i].config.coordinates))
-      if (roles.at(p->name) == all[i].role_index && elsewhere.served.count(p->name) == 0)
+      if (roles.at(p->name) == all[i].role_index && elsewhere.served.count(p->name) == 0 &&
+          elsewhere.served.count(p->begins_as) == 0 && !FollowsServers(*p, all))
         DT_RETURN_IF_ERROR(sharing.Add(i, all[i], *p));
   DT_RETURN_IF_ERROR(sharing.Finish().status());
   exec::CheckpointConfig c{spec.checkpoints->folder,
@@ -241,17 +270,27 @@ absl::Status ShareCheckpoints(const JobSpec& spec, std::vector<Rank>& ranks) {
       rank.config.checkpoint->names = sharing.of(i).whole;
       rank.config.checkpoint->part_names = sharing.of(i).parts;
     }
+  // Who asks servers may have to tell them that it is time (Worker::Checkpoint).
+  for (Rank& rank : ranks)
+    if (!rank.config.checkpoint && !rank.plan->serves() &&
+        std::any_of(rank.plan->comms.begin(), rank.plan->comms.end(),
+                    [](const exec::PlanComm& comm) { return comm.kind == exec::CommKind::kRpc; }))
+      rank.config.checkpoint = c;
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<CutVariable>> ShareSaving(const std::string& folder,
                                                      std::vector<Rank>& ranks) {
-  if (folder.empty()) return std::vector<CutVariable>();
+  if (folder.empty() || ranks.empty()) return std::vector<CutVariable>();
   const std::map<std::string, size_t> roles = RolesOf(ranks);
-  Sharing sharing(ranks.size());
+  // Where some ranks are started elsewhere their values are not here, and the first one's are
+  // saved.
+  int64_t count = 1;
+  for (const auto& [axis, size] : ranks.front().config.mesh) count *= size;
+  Sharing sharing(ranks.size(), static_cast<int64_t>(ranks.size()) == count);
   for (size_t i = 0; i < ranks.size(); ++i)
     for (const Persistable* p : exec::VariablesOf(*ranks[i].plan, ranks[i].config.coordinates))
-      if (roles.at(p->name) == ranks[i].role_index)
+      if (roles.at(p->name) == ranks[i].role_index && !FollowsServers(*p, ranks))
         DT_RETURN_IF_ERROR(sharing.Add(i, ranks[i], *p));
   for (size_t i = 0; i < ranks.size(); ++i) {
     if (!sharing.of(i).whole.empty()) ranks[i].config.save = folder;
@@ -265,10 +304,42 @@ std::string PartsFolder(const std::string& parts, size_t rank) {
   return absl::StrCat(parts, "/", rank);
 }
 
+namespace {
+
+// The mean in the order of the ranks, rounded once.
+absl::StatusOr<Tensor> MeanOf(const CutVariable& variable, const std::string& parts) {
+  Tensor mean;
+  std::vector<double> sums;
+  for (const auto& [part, rank] : variable.writers) {
+    DT_ASSIGN_OR_RETURN(const std::string file,
+                        io::PathInside(PartsFolder(parts, rank), variable.name));
+    DT_ASSIGN_OR_RETURN(Tensor own, io::ReadTensorFile(file));
+    if (!sums.empty() && (own.dims != mean.dims || own.dtype != mean.dtype))
+      return absl::InternalError(
+          absl::StrCat(file, ": has another shape than what the first rank has"));
+    const auto* values = reinterpret_cast<const float*>(own.bytes.data());
+    sums.resize(own.bytes.size() / sizeof(float));
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] += values[i];
+    mean = std::move(own);
+  }
+  auto* values = reinterpret_cast<float*>(mean.bytes.data());
+  for (size_t i = 0; i < sums.size(); ++i)
+    values[i] = static_cast<float>(sums[i] / static_cast<double>(variable.writers.size()));
+  return mean;
+}
+
+}  // namespace
+
 // One whole variable in memory at a time.
 absl::Status PutTogether(const std::vector<CutVariable>& variables, const std::string& parts,
                          const std::string& folder) {
   for (const CutVariable& variable : variables) {
+    if (variable.mean) {
+      DT_ASSIGN_OR_RETURN(const Tensor mean, MeanOf(variable, parts));
+      DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(folder, variable.name));
+      DT_RETURN_IF_ERROR(io::WriteTensorFile(path, mean));
+      continue;
+    }
     const exec::Parts all(variable.layout, variable.parts);
     DT_ASSIGN_OR_RETURN(Tensor whole, Tensor::Zeros(variable.dtype, variable.layout.whole));
     for (const auto& [part, rank] : variable.writers) {

@@ -45,10 +45,12 @@ absl::StatusOr<std::string> ConfigText(const exec::WorkerConfig& config) {
 
 }  // namespace
 
-Supervisor::Supervisor(const std::vector<Rank>& ranks, double timeout_seconds, int64_t steps)
+Supervisor::Supervisor(const std::vector<Rank>& ranks, double timeout_seconds, int64_t steps,
+                       const Flights* flights)
     : ranks_(ranks),
       timeout_ns_(static_cast<int64_t>(timeout_seconds * 1e9)),
       steps_(steps),
+      flights_(flights),
       records_(ranks.size()),
       terminal_(isatty(STDERR_FILENO) == 1) {
   for (RankRecord& record : records_) record.times = log_.AddStream();
@@ -56,11 +58,13 @@ Supervisor::Supervisor(const std::vector<Rank>& ranks, double timeout_seconds, i
 
 absl::Status Supervisor::Start(const std::string& binary) {
   DT_RETURN_IF_ERROR(signals_.Begin());
-  for (const Rank& rank : ranks_) {
-    exec::WorkerConfig config = rank.config;
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    exec::WorkerConfig config = ranks_[i].config;
     config.control_fd = kControlFd;
+    const int flight = flights_ ? flights_->memory(i) : -1;
+    if (flight >= 0) config.flight_fd = kFlightFd;
     DT_ASSIGN_OR_RETURN(const std::string text, ConfigText(config));
-    DT_ASSIGN_OR_RETURN(Process process, Process::Start(binary, text));
+    DT_ASSIGN_OR_RETURN(Process process, Process::Start(binary, text, "", flight));
     Child& child = children_.emplace_back();
     child.process = std::move(process);
     child.heard_ns = NowNs();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "runtime/launch/flights.h"
 #include "runtime/launch/lines.h"
 #include "runtime/launch/process.h"
 #include "runtime/launch/ranks.h"
@@ -21,7 +22,9 @@ namespace dtranspile::launch {
 class Supervisor {
  public:
   // `timeout_seconds`: how long a rank may be silent.
-  Supervisor(const std::vector<Rank>& ranks, double timeout_seconds, int64_t steps);
+  // `flights`: the memory of their flight recorders, by rank; null: nothing is recorded.
+  Supervisor(const std::vector<Rank>& ranks, double timeout_seconds, int64_t steps,
+             const Flights* flights = nullptr);
 
   absl::Status Start(const std::string& binary);
 
@@ -64,6 +67,7 @@ class Supervisor {
 
   const std::vector<Rank>& ranks_;
   const int64_t timeout_ns_, steps_;
+  const Flights* const flights_;
   SignalWatch signals_;
   std::deque<Child> children_;
   std::vector<RankRecord> records_;

@@ -204,8 +204,9 @@ Request Client::NewRequest(int64_t server) const {
 void Client::Call(Batch& batch, int64_t server, const Request& request,
                   std::vector<grpc::Slice> payload, const std::string& what, Taken taken) {
   Peer& peer = *peers_[static_cast<size_t>(server)];
-  const double patience = PatienceOf(request.has_end_phase() ? Awaited::kPhase : Awaited::kAnswer,
-                                     options_.timeout_seconds);
+  const double patience = PatienceOf(
+      request.has_end_phase() || request.has_checkpoint() ? Awaited::kPhase : Awaited::kAnswer,
+      options_.timeout_seconds);
   int64_t bytes = 0;
   for (const grpc::Slice& slice : payload) bytes += static_cast<int64_t>(slice.size());
   sent_ += bytes;
@@ -308,6 +309,20 @@ absl::Status Client::EndPhase(const std::string& op, exec::Phase phase) {
   if (pushes) settled_ = pushed_;
   if (!pushes && !single_) ++round_;
   return absl::OkStatus();
+}
+
+// What has been pushed has to be there first: the servers answer when it is applied, and written.
+absl::Status Client::Checkpoint(int64_t step) {
+  DT_RETURN_IF_ERROR(failure());
+  DT_RETURN_IF_ERROR(Wait(pushes_));
+  Batch batch;
+  for (size_t server = 0; server < peers_.size(); ++server) {
+    Request message = NewRequest(static_cast<int64_t>(server));
+    message.mutable_checkpoint()->set_step(step);
+    Call(batch, static_cast<int64_t>(server), message, {},
+         absl::StrCat("the request for the checkpoint after ", step, " steps"));
+  }
+  return Wait(batch);
 }
 
 absl::Status Client::Leave() {

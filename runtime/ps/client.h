@@ -66,8 +66,9 @@ class Client : public exec::ServerLink {
   absl::Status Lookup(const exec::TableRequest& request, const int64_t* ids, int64_t count,
                       const exec::TensorRoom& to) override;
   absl::Status EndPhase(const std::string& op, exec::Phase phase) override;
+  absl::Status Checkpoint(int64_t step) override;
   absl::Status Leave() override;
-  int64_t rounds() const override { return std::max<int64_t>(round_, 0); }
+  int64_t rounds() const override { return single_ ? -1 : std::max<int64_t>(round_, 0); }
   void Abort(const std::string& why) override;
   int64_t bytes_sent() const override { return sent_; }
   int64_t bytes_received() const override { return received_; }

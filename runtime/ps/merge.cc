@@ -45,6 +45,33 @@ struct BFloat16 {
 // Elements that stay in the first-level cache.
 constexpr int64_t kBlock = 512;
 
+// As the op `scale` has it: times the rounded factor.
+template <typename E>
+void Scale(typename E::Sum* values, int64_t n, double factor) {
+  if constexpr (E::kHasMean) {
+    if (factor == 1) return;
+    const auto rounded = static_cast<typename E::Sum>(factor);
+    for (int64_t i = 0; i < n; ++i) values[i] *= rounded;
+  }
+}
+
+// Elements [begin, end).
+template <typename E>
+void Add(const std::vector<const std::byte*>& from, int64_t size, int64_t begin, int64_t end,
+         double factor, std::byte* to) {
+  typename E::Sum sum[kBlock], next[kBlock];
+  for (int64_t at = begin; at < end; at += kBlock) {
+    const int64_t n = std::min(kBlock, end - at);
+    E::Load(from.front() + at * size, sum, n);
+    for (size_t k = 1; k < from.size(); ++k) {
+      E::Load(from[k] + at * size, next, n);
+      for (int64_t i = 0; i < n; ++i) sum[i] += next[i];
+    }
+    Scale<E>(sum, n, factor);
+    E::Store(sum, to + (at - begin) * size, n);
+  }
+}
+
 // What the trainers of a round have pushed for a table, in the order of their ranks: the order of
 // additions, and so every bit of the result, is the same whatever came first.
 template <typename E>
@@ -55,30 +82,16 @@ struct Merger {
   const Contributions& from;
 
   int64_t size() const { return static_cast<int64_t>(SizeOf(table.dtype)); }
-  bool mean() const { return !from.empty() && from.front()->merge() == exec::Merge::kMean; }
-
-  // As the op `scale` has it: times the rounded reciprocal.
-  void Scale(Sum* values, int64_t n) const {
-    if constexpr (E::kHasMean) {
-      if (!mean()) return;
-      const Sum factor = static_cast<Sum>(1.0 / static_cast<double>(from.size()));
-      for (int64_t i = 0; i < n; ++i) values[i] *= factor;
-    }
+  double factor() const {
+    const bool mean = !from.empty() && from.front()->merge() == exec::Merge::kMean;
+    return mean ? 1.0 / static_cast<double>(from.size()) : 1.0;
   }
 
   // Elements [begin, end) of the part, block by block.
   void Dense(int64_t begin, int64_t end, std::byte* to) const {
-    Sum sum[kBlock], next[kBlock];
-    for (int64_t at = begin; at < end; at += kBlock) {
-      const int64_t n = std::min(kBlock, end - at);
-      E::Load(from.front()->dense() + at * size(), sum, n);
-      for (size_t k = 1; k < from.size(); ++k) {
-        E::Load(from[k]->dense() + at * size(), next, n);
-        for (int64_t i = 0; i < n; ++i) sum[i] += next[i];
-      }
-      Scale(sum, n);
-      E::Store(sum, to + (at - begin) * size(), n);
-    }
+    std::vector<const std::byte*> values;
+    for (const Contribution* one : from) values.push_back(one->dense());
+    Add<E>(values, size(), begin, end, factor(), to);
   }
 
   // Calls `take(row, values)` for the rows that lie in [first, first + count), trainer by trainer.
@@ -101,7 +114,7 @@ struct Merger {
       Sum* sum = sums.data() + row * width;
       for (int64_t i = 0; i < width; ++i) sum[i] += next[static_cast<size_t>(i)];
     });
-    Scale(sums.data(), count * width);
+    Scale<E>(sums.data(), count * width, factor());
     E::Store(sums.data(), to, count * width);
   }
 
@@ -121,7 +134,7 @@ struct Merger {
     EachRow(first, count, [&](int64_t row, const std::byte* bytes) {
       to.rows.push_back(row);
       E::Load(bytes, values.data(), width);
-      Scale(values.data(), width);
+      Scale<E>(values.data(), width, factor());
       E::Store(values.data(), out, width);
       out += RowBytesOf(table);
     });
@@ -171,6 +184,17 @@ void MergeDense(const exec::Table& table, const Contributions& from, int64_t beg
                 std::byte* to) {
   WithElements(table.dtype,
                [&](auto element) { Merger<decltype(element)>{table, from}.Dense(begin, end, to); });
+}
+
+bool AddUp(DType dtype, const std::vector<const std::byte*>& from, int64_t count, double factor,
+           std::byte* to) {
+  bool done = false;
+  WithElements(dtype, [&](auto element) {
+    using E = decltype(element);
+    done = E::kHasMean || factor == 1;
+    if (done) Add<E>(from, static_cast<int64_t>(SizeOf(dtype)), 0, count, factor, to);
+  });
+  return done;
 }
 
 void MergeScattered(const exec::Table& table, const Contributions& from, int64_t first,

@@ -25,6 +25,11 @@ absl::Status CheckMerge(const exec::Table& table, exec::Merge merge);
 void MergeDense(const exec::Table& table, const Contributions& from, int64_t begin, int64_t end,
                 std::byte* to);
 
+// `count` elements of all of `from`, added up in their order and multiplied by `factor` (1: as they
+// are). False for an element type that has no such sum, or no such multiple.
+bool AddUp(DType dtype, const std::vector<const std::byte*>& from, int64_t count, double factor,
+           std::byte* to);
+
 // Rows [first, first + count) of the part, of sparse contributions, as a dense tensor: rows that
 // nobody has pushed are 0, those of one number are added in the order in which they were pushed.
 void MergeScattered(const exec::Table& table, const Contributions& from, int64_t first,

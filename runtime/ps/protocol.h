@@ -90,6 +90,8 @@ class Protocol {
   // as asked for from now on. Servers with rounds do not know.
   virtual absl::StatusOr<std::vector<int64_t>> TakeChanged(int trainer, const exec::Table& table);
   virtual void EndPhase(int trainer, int64_t round, exec::Phase phase, Answer answer);
+  // Of servers without rounds: a turn to write (exec::Turn::kCheckpoint), answered when it is over.
+  virtual void Checkpoint(int trainer, int64_t pushes, int64_t step, Answer answer);
   const std::vector<exec::Table>& tables() const { return tables_; }
   // Null for a table that is not there.
   const exec::Table* Find(const std::string& table) const;

@@ -212,6 +212,15 @@ absl::Status Protocol::MergedRows(const std::string& name, int64_t block, exec::
   return MergeRows(*table, from, rows.begin, rows.count, to);
 }
 
+void Protocol::Checkpoint(int trainer, int64_t, int64_t, Answer answer) {
+  const std::string why =
+      absl::StrCat(Who(trainer), " asks for a checkpoint, and ", options_.server,
+                   " has rounds, after which it writes by "
+                   "itself");
+  Fail(why);
+  answer(absl::InvalidArgumentError(why));
+}
+
 absl::StatusOr<std::vector<int64_t>> Protocol::TakeChanged(int trainer, const exec::Table& table) {
   return absl::InvalidArgumentError(absl::StrCat(Who(trainer), " asks which rows of table '",
                                                  table.name, "' have changed, and ",

@@ -99,6 +99,8 @@ void RequestCall::Handle() {
       if (!phase.ok()) return Answer(phase.status());
       return protocol.EndPhase(trainer, request_.round(), *phase, answer);
     }
+    case Request::kCheckpoint:
+      return protocol.Checkpoint(trainer, request_.round(), request_.checkpoint().step(), answer);
     case Request::WHAT_NOT_SET: break;
   }
   Answer(Wrong("a request for nothing"));

@@ -45,6 +45,8 @@ class SinglePushes : public Protocol {
             Answer answer) override;
   // Of the pushes: answered when the first `pushes` of the trainer are applied.
   void EndPhase(int trainer, int64_t pushes, exec::Phase phase, Answer answer) override;
+  // Between two programs, when the first `pushes` of the trainer are applied.
+  void Checkpoint(int trainer, int64_t pushes, int64_t step, Answer answer) override;
   // Of a pull a copy, one for all messages of the pull; of a lookup the table itself, on which no
   // program begins meanwhile. Waits for the program that runs on it.
   std::shared_ptr<const std::byte> Memory(int trainer, const exec::Table& table, Reading how,
@@ -62,6 +64,7 @@ class SinglePushes : public Protocol {
   bool runs() const { return running_ >= 0 || asked_.running(); }
   bool BeginPush(exec::Turn& turn);
   void FinishPush(const absl::Status& status, Answers& answers);
+  void FinishCheckpoint(const absl::Status& status, Answers& answers);
   absl::StatusOr<const exec::Table*> TableOfRound(const std::string& table) const override;
   absl::StatusOr<Contributions> PushedFor(const exec::Table& table) const override;
   std::vector<Answer> TakeParked() override;
@@ -80,6 +83,10 @@ class SinglePushes : public Protocol {
   struct Waiting {
     int trainer;
     int64_t pushes;
+    Answer answer;
+  };
+  struct Writing {
+    int64_t step;
     Answer answer;
   };
   // Of a table.
@@ -118,6 +125,8 @@ class SinglePushes : public Protocol {
   std::vector<std::vector<Pulling>> pullings_;  // by trainer and table
   std::deque<int> ready_;                       // trainers, in the order in which they became so
   std::vector<Waiting> waiting_;
+  std::deque<Writing> checkpoints_;  // the first one is being written where writing_
+  bool writing_ = false;
   int64_t wide_readers_ = 0;  // of tables that any program may change
   int running_ = -1;          // the trainer whose push is applied
   int64_t from_ = 0;          // the same, as the program reads it

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/ps/client.h"
+#include "runtime/ps/communicator.h"
 #include "runtime/ps/server.h"
 
 namespace dtranspile::ps {
@@ -25,7 +26,10 @@ absl::StatusOr<std::unique_ptr<exec::ServerLink>> Connect(const exec::WorkerConf
     return absl::InvalidArgumentError(absl::StrCat("CONFIG has ", servers.servers, " servers '",
                                                    servers.role, "' on a mesh of ",
                                                    RanksOf(options.servers)));
-  return Client::Connect(std::move(options));
+  DT_ASSIGN_OR_RETURN(std::unique_ptr<exec::ServerLink> link, Client::Connect(std::move(options)));
+  // Without rounds gradients may wait on the trainer.
+  if (link->rounds() < 0) link = std::make_unique<Communicator>(std::move(link));
+  return link;
 }
 
 absl::StatusOr<std::unique_ptr<exec::Rounds>> Serve(const exec::WorkerConfig& worker,

@@ -55,6 +55,16 @@ SHARDING = {
     "sharding_sync_batch_norm": ["static26/resnet_thin", "2", "--sync-batch-norm"],
 }
 
+# Trained with layers split over ranks (tensor_parallel_case.py): name -> case, variables in parts, jobs
+# (ranks/degree), flags.
+TENSOR_PARALLEL = {
+    "tensor_parallel_mnist_mlp": ["fluid18/mnist_mlp", "6", "2/2", "4/2"],
+    "tensor_parallel_mlp_stages": ["static26/mlp_stages", "3", "2/2", "4/4", "4/2"],
+    "tensor_parallel_gpt_tiny": ["static26/gpt_tiny", "60", "2/2", "4/4", "4/2"],
+    "tensor_parallel_bert_tiny": ["static26/bert_tiny", "60", "2/2", "4/4", "4/2"],
+    "tensor_parallel_transformer_small": ["fluid18/transformer_small", "60", "2/2", "4/4"],
+}
+
 # All cases that are not tagged random or batch-dependent, at 2 and 4 ranks, with replicas, in all
 # stages. Those with statistics of the batch need them from all ranks.
 SHARDING_ALL = [
@@ -165,6 +175,8 @@ PSERVER_ASYNC = {
     "fluid18/adamax_mlp": [],
     "fluid18/bert_tiny": ["refused='a sum over gradients or parameters'"],
     "fluid18/cosine_adam_mlp": [],
+    # Tables of which rows are looked up.
+    "fluid18/ctr_wide_deep": [],
     "fluid18/ema_mlp": [],
     "fluid18/fit_a_line": [],
     "fluid18/ftrl_lr": [],

@@ -104,6 +104,14 @@ def write_npy(path, dims, value):
         )
 
 
+def workers_of(process):
+    """The processes that a process has started."""
+    children = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(process)], stdout=subprocess.PIPE, text=True
+    ).stdout.split()
+    return [int(child) for child in children]
+
+
 def main(parts):
     """Calls every part with one Check. Arguments: TOOL_FOLDER CORPUS."""
     with tempfile.TemporaryDirectory() as work:

@@ -7,6 +7,7 @@ single-device program on its own share of the batch, with its own optimizer stat
 
 import ast
 import json
+import math
 import os
 import shutil
 import struct
@@ -63,7 +64,44 @@ def mean_of(folders, name):
     return [sum(values) / len(records) for values in zip(*(r.values for r in records))]
 
 
-def replicas(tool, program, description, folder, work, ranks, steps, every, begin):
+class Every:
+    """Averages in steps up to `begin`, and in every so many-th one from there on."""
+
+    def __init__(self, every, begin):
+        self.every, self.begin = every, begin
+
+    def is_due(self, number, loss, rate):
+        return number <= self.begin or (number - self.begin) % self.every == 0
+
+
+class Adaptive:
+    """Averages in steps up to `begin`, and from there on k steps after the last one: k begins as `first`, and follows the mean loss and the
+    rate where an average is taken after step `begin` (Wang & Joshi, arXiv:1810.08313; the framework's AdaptiveLocalSGDOptimizer)."""
+
+    def __init__(self, first, begin):
+        self.first = self.k = first
+        self.begin, self.last, self.seen = begin, 0, []
+
+    def is_due(self, number, loss, rate):
+        if number == 1:
+            self.loss_1, self.rate_1 = loss, rate
+        late = number > self.begin
+        if late and number - self.last != self.k:
+            return False
+        self.last = number
+        if late:
+            root = math.sqrt(self.rate_1 * loss / (rate * self.loss_1) * self.first)
+            self.k = max(min(math.ceil(root), 16), 1)
+            self.seen.append(self.k)
+        return True
+
+
+def rate_in(folder, description):
+    names = [n for n in os.listdir(folder) if n.startswith("learning_rate")]
+    return Record(os.path.join(folder, names[0])).values[0] if len(names) == 1 else 1.0
+
+
+def replicas(tool, program, description, folder, work, ranks, steps, period):
     """Losses per step, and the folders with the replicas' variables after the last one."""
     feeds = {f["name"]: Array(os.path.join(folder, f["file"])) for f in description["feeds"]}
     states, losses = [], []
@@ -101,7 +139,7 @@ def replicas(tool, program, description, folder, work, ranks, steps, every, begi
             os.rename(saved, state)
         losses.append(total / ranks)
         number = step + 1  # as the strategy counts them
-        if number > begin and (number - begin) % every:
+        if not period.is_due(number, total / ranks, rate_in(states[0], description)):
             continue
         for name in description["params"]:
             mean = mean_of(states, name)
@@ -135,9 +173,13 @@ def main(tools, corpus, case, ranks, steps, *flags):
             call(tool, "transpile", *program, "-o", alone, *rule)
             replica = [alone]
         given = dict(zip(flags, flags[1:]))
-        every, begin = (int(given.get("--localsgd-" + name, 1)) for name in ("k-steps", "begin-step"))
+        adaptive = "--adaptive-localsgd" in flags
+        prefix = "--adaptive-localsgd-" if adaptive else "--localsgd-"
+        names = ("init-k-steps" if adaptive else "k-steps", "begin-step")
+        numbers = [int(given.get(prefix + name, 1)) for name in names]
+        period = Adaptive(*numbers) if adaptive else Every(*numbers)
         losses, states = replicas(
-            tool, replica, description, folder, work, ranks, steps, every, begin
+            tool, replica, description, folder, work, ranks, steps, period
         )
         job, report, saved = (os.path.join(work, name) for name in ("job", "report.json", "saved"))
         call(
@@ -148,8 +190,7 @@ def main(tools, corpus, case, ranks, steps, *flags):
             job,
             "--trainers",
             str(ranks),
-            "--collective-mode",
-            "local_sgd",
+            *([] if adaptive else ["--collective-mode", "local_sgd"]),
             *flags
         )
         if rule or "--recompute" in flags:
@@ -176,9 +217,12 @@ def main(tools, corpus, case, ranks, steps, *flags):
         with open(report) as f:
             found = json.load(f)
         compare_losses("local SGD", found["fetch"][description["loss"]], losses)
-        # Parameters are those of all; of the state that stays with its rank, rank 0's is saved.
+        # Parameters are saved as their mean, averaged in this step or not; of the state that stays with its rank, rank 0's is.
         for name in description["persistables"]:
-            compare(name, Record(os.path.join(saved, name)), Record(os.path.join(states[0], name)))
+            expected = Record(os.path.join(states[0], name))
+            if name in description["params"]:
+                expected.values = mean_of(states, name)
+            compare(name, Record(os.path.join(saved, name)), expected)
         # The comparison tells replicas that have state of their own from those that share it.
         own = [n for n in description["persistables"] if n not in description["params"]]
         if all(
@@ -186,7 +230,9 @@ def main(tools, corpus, case, ranks, steps, *flags):
             for n in own
         ):
             fail("no replica has state of its own: nothing tells local SGD from reduced gradients")
-        print("%s: %d replicas, %d steps: as defined" % (case, ranks, steps))
+        if adaptive and len(set(period.seen)) < 2:
+            fail("the number of steps does not change: %s" % period.seen)
+        print("%s: %d replicas, %d steps: as defined%s" % (case, ranks, steps, ", k %s" % period.seen if adaptive else ""))
 
 
 if __name__ == "__main__":

@@ -32,8 +32,14 @@ dist.role @right on @w { pd.program @main {} }""",
 }
 
 
+STRATEGIES = {
+    "checkpoints.prototxt": 'recompute: true recompute_configs { checkpoints: "b" }',
+    "plain.prototxt": "gradient_merge: false",
+}
+
+
 def prepare(check):
-    for name, text in MODULES.items():
+    for name, text in {**MODULES, **STRATEGIES}.items():
         with open(check.path(name), "w") as f:
             f.write(text)
     for name, dims in {
@@ -74,6 +80,41 @@ TABLE = [
         1,
         "HERE/fed.mlir: a start-up program is given beside MAIN only when both are saved programs "
         "(ProgramDesc or PIR JSON)",
+    ),
+    (
+        ["transpile", "CASE/main.pdmodel", "-o", "HERE/o", "--loss", "mean_0.tmp_1"],
+        1,
+        "main.pdmodel: --loss mean_0.tmp_1: the program computes no value of that name; did you mean "
+        "'mean_0.tmp_0'?",
+    ),
+    (
+        ["transpile", "CASE/main.pdmodel", "-o", "HERE/o", "--loss", "fc_0.tmp_1"],
+        1,
+        "main.pdmodel: --loss fc_0.tmp_1: the gradients of the program are those of 'mean_0.tmp_0'; "
+        "save it after `minimize` of the other, or leave the flag out",
+    ),
+    (
+        ["transpile", "HERE/fed.mlir", "-o", "HERE/o", "--loss", "average"],
+        1,
+        "HERE/fed.mlir: --loss average: no op of the program is marked as computing a loss; save it "
+        "after `minimize`",
+    ),
+    (
+        ["transpile", "CASE/main.pdmodel", "-o", "HERE/o", "--checkpoints", "a"]
+        + ["--recompute-checkpoints", "b"],
+        2,
+        "--recompute-checkpoints",
+    ),
+    (
+        ["strategy", "check", "HERE/checkpoints.prototxt", "--checkpoints", "a"],
+        0,
+        "checkpoints.prototxt:1:37: remark: --checkpoints has no effect: "
+        "recompute_configs.checkpoints names others",
+    ),
+    (
+        ["strategy", "check", "HERE/plain.prototxt", "--checkpoints", "a"],
+        0,
+        "--recompute-checkpoints: has no effect: it counts where recompute=true",
     ),
     (
         ["export", "JOB", "-o", "HERE/o", "--ranks", "2"],

@@ -1,6 +1,6 @@
 """Bytes of a step with a table on servers: they follow the ids of the batch, and not the rows of the table.
 
-    pserver_tables.py TOOL_FOLDER CORPUS CASE TABLE FACTOR
+    pserver_tables.py TOOL_FOLDER CORPUS CASE TABLE FACTOR [+FIELD=VALUE...]
 
 The case is trained as it is, and with FACTOR times as many rows in TABLE (from what start-up draws, by the same feeds): every trainer sends and
 receives the same number of bytes, which is less than the table has.
@@ -41,9 +41,9 @@ def larger(tool, folder, table, factor, work):
     return words, elements
 
 
-def bytes_of_trainers(tool, programs, folder, what, work):
+def bytes_of_trainers(tool, programs, folder, what, work, fields):
     job, report = (os.path.join(work, what + kind) for kind in (".job", ".json"))
-    call(tool, "transpile", *programs, "-o", job, *flags_of("2x2s")[0])
+    call(tool, "transpile", *programs, "-o", job, *flags_of("2x2s" + fields)[0])
     call(tool, "verify", job)
     words = ["--feeds", os.path.join(folder, "feeds"), "--report", report]
     call(tool, "run", job, *words, "--cache", os.path.join(work, "cache"))
@@ -53,12 +53,12 @@ def bytes_of_trainers(tool, programs, folder, what, work):
     return [(rank["bytes_sent"], rank["bytes_received"]) for rank in ranks]
 
 
-def main(tools, corpus, case, table, factor):
+def main(tools, corpus, case, table, factor, fields=""):
     tool, folder = os.path.join(tools, "dtranspile"), os.path.join(corpus, case)
     with tempfile.TemporaryDirectory() as work:
-        small = bytes_of_trainers(tool, programs_of(folder), folder, "small", work)
+        small = bytes_of_trainers(tool, programs_of(folder), folder, "small", work, fields)
         programs, elements = larger(tool, folder, table, int(factor), work)
-        large = bytes_of_trainers(tool, programs, folder, "large", work)
+        large = bytes_of_trainers(tool, programs, folder, "large", work, fields)
     print("bytes sent and received: %s; with %s times the rows: %s" % (small, factor, large))
     if small != large:
         fail("bytes grow with the rows of the table")

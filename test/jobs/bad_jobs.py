@@ -32,6 +32,35 @@ CASES = [
         },
     ),
     (
+        "a loop that ranks turn differently often",
+        "looped_update.mlir",
+        "fluid18/fit_a_line",
+        ["dist.role"],
+        '%turn = pd.fill_constant -> Out("turn") {dtype = 3 : i32, op_role = 2 : i32, shape = array<i64: 1>, value = 0.000000e+00 : f32} with {dist.src = 11 : i64} : () -> tensor<1xi64>',
+        '%turn = dist.coord "dp" : tensor<1xi64>',
+        {
+            "verify": (1, "D26"),
+            "run": (1, "while communicates inside (all_reduce on @gradients), and its predicate `more` differs"),
+            "compile": (1, "D26"),
+            "export": (1, "D26"),
+        },
+    ),
+    (
+        "a loop whose end a rank's own samples decide",
+        "looped_update.mlir",
+        "fluid18/fit_a_line",
+        ["dist.role", "pd.while"],
+        "%left = pd.less_than X(%next) Y(%all_turns)",
+        '%q = pd.cast X(%grad_b) -> Out("q") {in_dtype = 5 : i32, out_dtype = 3 : i32} : (tensor<1xf32>) -> tensor<1xi64> '
+        "%left = pd.less_than X(%q) Y(%all_turns)",
+        {
+            "verify": (1, "D26"),
+            "run": (1, "D26"),
+            "compile": (1, "D26"),
+            "export": (1, "D26"),
+        },
+    ),
+    (
         "a variable that nobody has",
         "owner_sharded_2.mlir",
         MNIST,

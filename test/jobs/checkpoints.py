@@ -141,18 +141,20 @@ def await_checkpoint(folder, seconds=30):
     fail("no checkpoint within %d s" % seconds)
 
 
+def no_room(pid):
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0))
+
+
+def kill(pid):
+    os.kill(pid, signal.SIGKILL)
+
+
 def check_faults(runs):
     """A long run that is hit while it writes checkpoints all the time."""
     feeds = os.path.join(runs.work, "feeds")
     os.makedirs(feeds)
     for name in os.listdir(os.path.join(runs.job.case, "feeds")):
         tile(os.path.join(runs.job.case, "feeds", name), os.path.join(feeds, name), 4000)
-
-    def no_room(pid):
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0))
-
-    def kill(pid):
-        os.kill(pid, signal.SIGKILL)
 
     for what, hit, fragment in [
         ("no room", no_room, "is not written"),

@@ -1,10 +1,10 @@
 """A job in text (README.md): verified, run with the losses and parameters of the single-device program, exported
 where the framework has the operators, and every mutant refuted.
 
-    job_case.py TOOL_FOLDER CORPUS JOB.mlir CASE [runs=N] [export] [variant:OLD=>NEW]
+    job_case.py TOOL_FOLDER CORPUS JOB.mlir CASE [runs=N] [export] [variant:OLD=>NEW[;;OLD=>NEW…]]
 
 CASE is the saved program whose recorded losses count. `runs`: a step of the case is N runs of the job, each on an Nth
-of the batch; the loss of the step is their mean. `variant`: the job once more with a text replaced.
+of the batch; the loss of the step is their mean. `variant`: the job once more with texts replaced.
 """
 
 import json
@@ -142,14 +142,16 @@ def main(tools, corpus, job, case, *options):
             if option.startswith("runs="):
                 runs = int(option[5:])
             elif option.startswith("variant:"):
-                old, new = option[8:].split("=>")
                 with open(job) as f:
                     text = f.read()
-                if old not in text:
-                    fail("%s: '%s' is not in the job" % (option, old))
-                path = os.path.join(work, name + ".variant.mlir")
+                for change in option[8:].split(";;"):
+                    old, new = change.split("=>")
+                    if old not in text:
+                        fail("%s: '%s' is not in the job" % (option, old))
+                    text = text.replace(old, new)
+                path = os.path.join(work, "%s.variant%d.mlir" % (name, len(jobs)))
                 with open(path, "w") as f:
-                    f.write(text.replace(old, new))
+                    f.write(text)
                 jobs.append((name + ", " + new, path))
         for what, path in jobs:
             print(call(tool, "verify", path).strip().split("\n")[-1])

@@ -60,11 +60,32 @@ OPTIONS = {
     "replicas": ["--trainers", "4", "--sharding", "--sharding-degree", "2"],
     "stage3": ["--trainers", "2", "--sharding", "--sharding-stage", "3"],
     "amp": ["--trainers", "2", "--amp"],
+    "amp_static": ["--trainers", "2", "--amp", "--use-dynamic-loss-scaling=false"],
+    "amp_bfloat16": ["--trainers", "2", "--amp", "--amp-dtype", "bfloat16"],
+    "asp": ["--trainers", "2", "--asp"],
+    "lookahead": ["--trainers", "2", "--lookahead", "--lookahead-k", "2"],
     "pserver": ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
     + ["--min-block-size", "8", "--allow-small-blocks"],
 }
+SERVERS = ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
+SERVERS += ["--min-block-size", "8", "--allow-small-blocks"]
+MERGED = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
 # Not of every program: a CASE@OPTION names them.
 STAGES = {
+    "amp_merged": ["--trainers", "2", "--amp"] + MERGED,
+    "amp_recompute": ["--trainers", "2", "--amp"]
+    + ["--recompute", "--recompute-checkpoints", "sqrt"],
+    "lamb_merged": ["--trainers", "2", "--lamb"] + MERGED,
+    "lars_merged": ["--trainers", "2", "--lars"] + MERGED,
+    "sharding2": ["--trainers", "2", "--sharding", "--sharding-stage", "2"],
+    "sharding_lamb": ["--trainers", "2", "--sharding", "--lamb"],
+    "half_buckets": ["--trainers", "4", "--fp16-allreduce"],
+    "async": SERVERS + ["--preset", "async"],
+    "half_async": SERVERS + ["--preset", "half_async"],
+    "geo": SERVERS + ["--preset", "geo", "--geo-sgd-need-push-nums", "2"],
+    "dc_asgd": SERVERS + ["--preset", "async", "--enable-dc-asgd"],
+    "layers": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2"],
+    "layers_replicas": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2"],
     "pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_replicas": ["--trainers", "4", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],
@@ -116,6 +137,10 @@ def agree(first, second):
         x == y or abs(x - y) <= NEAR * max(abs(x), abs(y)) + floor or (x != x and y != y)
         for x, y in zip(a[1], b[1])
     )
+
+
+# What a mutant of these groups rounds otherwise is what is wrong with it.
+ROUNDING = {"precision", "amp", "semantic"}
 
 
 def limited():
@@ -184,9 +209,15 @@ class Native:
             text=True,
         )
 
-    def original(self, job, names):
+    def widened(self, job, mutate, out):
+        """The job with single in place of half precision; None where it has none."""
+        shutil.rmtree(out, ignore_errors=True)
+        subprocess.run([mutate, job, "--widen", "-o", out], check=True)
+        return out if os.path.exists(out) else None
+
+    def original(self, job, names, label="right"):
         """What the right job computes, per way to begin, and what it is exported as."""
-        right = os.path.join(self.work, "right%d" % len(names))
+        right = os.path.join(self.work, label + "%d" % len(names))
         shutil.rmtree(right, ignore_errors=True)
         fetches = list(dict.fromkeys(self.fetches + names))
         ways = []
@@ -200,7 +231,7 @@ class Native:
             if code == 0:
                 ways.append(way)
             elif way == "init" and names:
-                return self.original(job, [])  # some of them cannot be fetched
+                return self.original(job, [], label)  # some of them cannot be fetched
             elif way == "init":
                 raise RuntimeError("the right job does not run:\n" + text)
         if names:
@@ -358,6 +389,8 @@ class Measurement:
                 if strict not in originals:
                     originals[strict] = native.original(job, names if strict else [])
                 difference = native.difference(entry["folder"], originals[strict], entry["kind"])
+                if difference and entry["group"] not in ROUNDING:
+                    difference = self.over_reals(difference, job, entry, native, originals)
                 verdict = "holes" if difference else "equivalent"
                 if difference or self.flags.verbose:
                     print("%s %s | %s" % ("HOLE" if difference else "same", where, difference))
@@ -375,6 +408,17 @@ class Measurement:
                 shutil.rmtree(entry["folder"], ignore_errors=True)
         shutil.rmtree(out, ignore_errors=True)
         sys.stdout.flush()
+
+    def over_reals(self, difference, job, entry, native, originals):
+        """What is left of a difference where nothing is rounded to half precision: `verify` says
+        where a job may round, and nothing of what it rounds (docs/verification.md)."""
+        if "reals" not in originals:
+            wide = native.widened(job, self.mutate, os.path.join(native.work, "wide"))
+            originals["reals"] = wide and native.original(wide, [], "reals")
+        wide = originals["reals"] and native.widened(
+            entry["folder"], self.mutate, os.path.join(native.work, "wide")
+        )
+        return native.difference(wide, originals["reals"], entry["kind"]) if wide else difference
 
     def execute_right(self, case, option, job, native):
         said, text = executed(self.tool, job, os.path.join(native.work, "cache"))

@@ -5,6 +5,7 @@
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 
 namespace dtranspile::mutate {
 namespace {
@@ -30,6 +31,35 @@ mlir::Value unary(mlir::OpBuilder& builder, llvm::StringRef type, mlir::Value va
 }
 
 }  // namespace
+
+bool widenHalves(mlir::ModuleOp job) {
+  bool found = false;
+  mlir::AttrTypeReplacer replacer;
+  replacer.addReplacement([&](mlir::FloatType type) -> mlir::Type {
+    if (!type.isF16() && !type.isBF16()) return type;
+    found = true;
+    return mlir::Float32Type::get(type.getContext());
+  });
+  const auto single = [](mlir::Attribute code) -> mlir::IntegerAttr {
+    auto number = llvm::dyn_cast_or_null<mlir::IntegerAttr>(code);
+    if (!number || (number.getInt() != static_cast<int64_t>(DType::kFloat16) &&
+                    number.getInt() != static_cast<int64_t>(DType::kBFloat16)))
+      return {};
+    return mlir::IntegerAttr::get(number.getType(), static_cast<int64_t>(DType::kFloat32));
+  };
+  job.walk([&](mlir::Operation* op) {
+    replacer.replaceElementsIn(op, /*replaceAttrs=*/false, /*replaceLocs=*/false,
+                               /*replaceTypes=*/true);
+    if (pd::OpView::isFrameworkOp(op))
+      for (llvm::StringRef name : {"dtype", "in_dtype", "out_dtype"})
+        if (mlir::IntegerAttr now = single(pd::OpView(op).attr(name)))
+          pd::OpView(op).setAttr(name, now);
+    if (auto var = llvm::dyn_cast<pd::VarOp>(op)) var.setType(replacer.replace(var.getType()));
+    if (auto decl = llvm::dyn_cast<pd::DeclOp>(op))
+      if (mlir::IntegerAttr now = single(decl.getDtypeAttr())) decl.setDtypeAttr(now);
+  });
+  return found;
+}
 
 Readers::Readers(mlir::Value value) {
   for (mlir::OpOperand& use : value.getUses()) uses_.push_back(&use);

@@ -22,7 +22,9 @@ std::vector<Kind> serverKinds();
 std::vector<Kind> semanticKinds();
 std::vector<Kind> recomputeKinds();
 std::vector<Kind> shardingKinds();
+std::vector<Kind> layerKinds();
 std::vector<Kind> ampKinds();
+std::vector<Kind> jobKinds();
 
 // The ops of a kind in the program of the view, in its order.
 template <typename Op>

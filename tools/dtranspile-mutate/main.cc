@@ -22,7 +22,7 @@ struct Flags {
   std::string job, output;
   uint64_t seed = 1;
   size_t count = 1, first = 0;
-  bool verify = false, list = false, all = false;
+  bool verify = false, list = false, all = false, widen = false;
 };
 
 void print(const Json& line) { std::cout << line.dump() << std::endl; }
@@ -74,6 +74,12 @@ int run(const Flags& flags) {
   context.loadDialect<pd::PdDialect, dist::DistDialect>();
   mlir::FailureOr<Job> job = read(&context, flags.job);
   if (mlir::failed(job)) return 1;
+  if (flags.widen) {
+    if (!mutate::widenHalves(*job->module)) return 0;
+    return mlir::failed(writeJob(flags.output, *job->module,
+                                 makeManifest(*job->module, job->manifest["strategy"]),
+                                 /*force=*/true));
+  }
   mlir::ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic&) { return mlir::success(); });
   if (flags.verify && flags.first == 0) {
     Json line = {{"mutant", -1}, {"names", namesOf(*job->module)}};
@@ -123,13 +129,17 @@ int main(int argc, char** argv) {
   app.add_option("--count", flags.count, "mutants of every kind");
   app.add_option("--first", flags.first, "number of the first one");
   app.add_flag("--verify", flags.verify, "says what verification makes of each");
+  app.add_flag(
+      "--widen", flags.widen,
+      "writes the job itself, with single in place of half precision; nothing where it has "
+      "none");
   app.add_flag("--list", flags.list, "the kinds");
   CLI11_PARSE(app, argc, argv);
   if (flags.job.empty() && !flags.list) {
     std::cerr << "dtranspile-mutate: give a JOB\n";
     return 2;
   }
-  if (!flags.output.empty())
+  if (!flags.output.empty() && !flags.widen)
     if (std::error_code error = llvm::sys::fs::create_directories(flags.output)) {
       std::cerr << "dtranspile-mutate: " << flags.output << ": " << error.message() << "\n";
       return 1;

@@ -92,6 +92,10 @@ struct Choice {
 };
 std::vector<Choice> choose(mlir::ModuleOp job, uint64_t seed, size_t perKind);
 
+// Makes half precision single: what is left of a difference is none of rounding. True if there was
+// any.
+bool widenHalves(mlir::ModuleOp job);
+
 // Makes the mutant of a choice. Its module is null where the text stays as it was.
 Mutant make(mlir::ModuleOp job, uint64_t seed, const Choice& choice);
 

@@ -168,6 +168,76 @@ void setsSwapped(JobView& view, Edits& edits) {
     }
 }
 
+// The name that an export writes, and a fetch reads, in the role and in what it is compared with.
+void renamedAlike(JobView& view, Edits& edits) {
+  for (const Pair& pair : Pairs(view).list)
+    for (unsigned i = 0; i < pair.theirs->getNumResults(); ++i) {
+      mlir::OpResult result = pair.own->getResult(i);
+      if (pd::nameOf(result).empty()) continue;
+      edits.add(pair.own, quoted(result) + " has another name, in @reference too", [=]() {
+        for (mlir::Operation* op : {pair.own, pair.theirs}) {
+          const std::string name = pd::nameOf(op->getResult(i)).str() + ".other";
+          pd::Declarations().declare(op->getBlock(), name, op->getResult(i).getType());
+          rename(op->getResult(i), name);
+        }
+      });
+    }
+}
+
+// What an op is for: the loss, gradients and the update are found by it.
+void roleAlike(JobView& view, Edits& edits) {
+  for (const Pair& pair : Pairs(view).list)
+    for (int role : {+pd::kForward, +pd::kBackward, +pd::kOptimize, pd::kForward | pd::kLoss,
+                     pd::kBackward | pd::kLoss}) {
+      if (pd::OpView(pair.own).role() == role) continue;
+      edits.add(pair.own, "op_role is " + std::to_string(role) + ", in @reference too", [=]() {
+        for (mlir::Operation* op : {pair.own, pair.theirs})
+          pd::OpView(op).setAttr("op_role",
+                                 mlir::Builder(op->getContext()).getI32IntegerAttr(role));
+      });
+    }
+}
+
+// Ops were put behind op `number` of @reference: those after it count on, and the role's own stand
+// for them.
+void countOn(JobView view, int64_t number, llvm::ArrayRef<mlir::Operation*> own) {
+  const auto added = static_cast<int64_t>(own.size());
+  mlir::Builder builder(view.job.getContext());
+  for (auto role : view.job.getOps<dist::RoleOp>())
+    if (pd::ProgramOp program = findProgram(role, view.program.getSymName()))
+      program->walk([&](mlir::Operation* op) {
+        if (auto now = sourceOf(op); now && *now > number)
+          op->setAttr(dist::kSrcAttr, builder.getI64IntegerAttr(*now + added));
+      });
+  for (mlir::Operation* op : own) op->setAttr(dist::kSrcAttr, builder.getI64IntegerAttr(++number));
+}
+
+// A value is rounded for all who take it.
+void roundedAlike(JobView& view, Edits& edits) {
+  for (const Pair& pair : Pairs(view).list)
+    for (unsigned i = 0; i < pair.theirs->getNumResults(); ++i) {
+      mlir::Value result = pair.own->getResult(i);
+      auto type = llvm::dyn_cast<mlir::RankedTensorType>(result.getType());
+      const int64_t number = *sourceOf(pair.own);
+      if (!type || !type.getElementType().isF32() || result.use_empty() ||
+          pair.theirs->getNumRegions() > 0)
+        continue;
+      edits.add(pair.own, quoted(result) + " is rounded, in @reference too", [=]() {
+        llvm::SmallVector<mlir::Operation*> own;
+        for (mlir::Operation* op : {pair.theirs, pair.own}) {
+          mlir::OpBuilder builder(op->getContext());
+          builder.setInsertionPointAfter(op);
+          Readers readers(op->getResult(i));
+          mlir::Value down = cast(builder, op->getResult(i), builder.getF16Type());
+          mlir::Value up = cast(builder, down, builder.getF32Type());
+          readers.read(up);
+          own = {down.getDefiningOp(), up.getDefiningOp()};
+        }
+        countOn(view, number, own);
+      });
+    }
+}
+
 // A condition that always holds, or never: of its own branches.
 void conditionReplaced(JobView& view, Edits& edits) {
   for (const Pair& pair : Pairs(view).list) {
@@ -237,6 +307,14 @@ std::vector<Kind> semanticKinds() {
        Place::Main, setToOld},
       {semantic, "sets-swapped-alike", "two variables change places, in @reference too",
        Place::Main, setsSwapped},
+      {semantic, "result-renamed-alike", "a result has another name, in @reference too",
+       Place::Main, renamedAlike},
+      {semantic, "body-result-renamed-alike",
+       "a result in a block has another name, in @reference too", Place::Bodies, renamedAlike},
+      {semantic, "op-role-alike", "an op says that it has another role, in @reference too",
+       Place::Main, roleAlike},
+      {semantic, "value-rounded-alike", "a value is rounded, in @reference too", Place::Main,
+       roundedAlike},
       {semantic, "condition-alike", "a branch is taken in other steps, in @reference too",
        Place::Main, conditionReplaced},
       {semantic, "body-operands-swapped-alike",

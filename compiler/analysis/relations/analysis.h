@@ -23,6 +23,7 @@ namespace dtranspile::verify {
 // `dist.contracts`).
 struct Contracts {
   std::map<std::string, std::set<std::string>> sites;  // by tag; "parts" lists its sites
+  std::map<std::string, std::string> statements;       // by tag
   bool declares(llvm::StringRef tag) const { return sites.count(tag.str()) != 0; }
   static Contracts of(mlir::ModuleOp job);
 };

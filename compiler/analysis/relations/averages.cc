@@ -13,12 +13,6 @@ mlir::Operation* made(mlir::Value value, llvm::StringRef type) {
   return op && pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == type ? op : nullptr;
 }
 
-std::optional<int64_t> numberIn(mlir::Value value) {
-  mlir::Operation* op = made(value, "fill_constant");
-  if (!op || op->getNumOperands() > 0) return std::nullopt;
-  return static_cast<int64_t>(pd::OpView(op).getFloat("value"));
-}
-
 mlir::Value left(mlir::Operation* op) { return pd::OpView(op).input("X"); }
 mlir::Value right(mlir::Operation* op) { return pd::OpView(op).input("Y"); }
 
@@ -35,8 +29,14 @@ pd::SetOp onlySet(pd::ProgramOp program, llvm::StringRef variable) {
   return several ? pd::SetOp() : found;
 }
 
-// A variable that start-up sets to zero and every step to one more: what it is set to is the number
-// of the step, counted from one.
+}  // namespace
+
+std::optional<int64_t> numberIn(mlir::Value value) {
+  mlir::Operation* op = made(value, "fill_constant");
+  if (!op || op->getNumOperands() > 0) return std::nullopt;
+  return static_cast<int64_t>(pd::OpView(op).getFloat("value"));
+}
+
 bool countsSteps(mlir::Value value) {
   mlir::Operation* next = made(value, "increment");
   if (!next || pd::OpView(next).getFloat("step") != 1) return false;
@@ -49,13 +49,23 @@ bool countsSteps(mlir::Value value) {
          numberIn(first.getValue()) == 0;
 }
 
-}  // namespace
-
 std::string statementOf(const Period& period) {
   return "every rank updates on its own share; parameters are averaged in every step up to "
          "number " +
          std::to_string(period.begin) + ", and in every " + std::to_string(period.every) +
          "-th one from there on; gradients are not reduced, optimizer state stays with its rank";
+}
+
+std::string statementOf(const AdaptivePeriod& period) {
+  return "every rank updates on its own share; parameters are averaged in every step up to "
+         "number " +
+         std::to_string(period.begin) +
+         ", and from there on k steps after the last average; k is " +
+         std::to_string(period.first) + " at first, and after an average ceil(sqrt(" +
+         std::to_string(period.first) + " * rate_1 * loss / (rate * loss_1))), between 1 and " +
+         std::to_string(kMostLocalSteps) +
+         ", of the mean loss and the rate of its step and of step 1; gradients are not reduced, "
+         "optimizer state stays with its rank";
 }
 
 std::optional<Period> periodOf(mlir::Operation* branch) {

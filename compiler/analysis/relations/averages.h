@@ -9,6 +9,12 @@
 
 namespace dtranspile::verify {
 
+// The number that an op without operands fills in; nothing where another one makes the value.
+std::optional<int64_t> numberIn(mlir::Value value);
+// A variable that start-up sets to zero and every step to one more: what it is set to is the number
+// of the step, counted from one.
+bool countsSteps(mlir::Value value);
+
 // In steps 1 … begin, and from then on in every `every`-th one.
 struct Period {
   int64_t every = 1, begin = 1;
@@ -16,6 +22,17 @@ struct Period {
 
 // The statement of contract local_sgd for it.
 std::string statementOf(const Period& period);
+
+// Averages whose distance follows the loss (AdaComm, docs/passes/fewer-bytes.md): in steps 1 …
+// begin, then `first` steps after the last one, and so on with a number that every average sets
+// anew.
+struct AdaptivePeriod {
+  int64_t first = 1, begin = 1;
+};
+inline constexpr int64_t kMostLocalSteps = 16;
+// What rate * loss_1 counts as where it is less.
+inline constexpr double kLeastDivisor = 1e-30;
+std::string statementOf(const AdaptivePeriod& period);
 
 // The steps in which an inserted conditional_block runs, read off its predicate: a counter of
 // steps, compared with numbers. Nothing where it is another one.

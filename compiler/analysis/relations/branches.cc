@@ -138,6 +138,16 @@ void Branch::leaveVariable(const std::string& name, const Relation& before) {
         "set in the block what the reference sets there");
   } else if (wanted < 0) {
     after.whole = after.parts = {};
+  } else if (after.reference < 0 && after.known()) {
+    // Zero, or a count, is no version of the variable: it fits relations, and not what it stands
+    // for.
+    scene_.report(op_, Message::Level::Unknown, "lineage",
+                  "leaves `" + name +
+                      "` in its block as a value that stands for none of the reference, which "
+                      "leaves it as " +
+                      scene_.reference().describe(wanted),
+                  "set in the block what the reference sets there");
+    after.whole = after.parts = {};
   }
   const bool known = after.whole.known && before.whole.known;
   const std::string taken = textOf(after.whole, scene_.axes());
@@ -167,6 +177,14 @@ bool Branch::turnsAlike() {
       scene_.report(op_, Message::Level::Refuted, "lineage",
                     "leaves `" + name.str() + "` as " + scene_.describe(relation) +
                         " in its block; the reference leaves it as " +
+                        scene_.reference().describe(number),
+                    "compute in the block what the reference computes there");
+    const bool nothing = value.getDefiningOp<pd::UndefOp>() && wanted.getDefiningOp<pd::UndefOp>();
+    if (relation.reference < 0 && relation.known() && !nothing)
+      scene_.report(op_, Message::Level::Unknown, "lineage",
+                    "leaves `" + name.str() +
+                        "` in its block as a value that stands for none of the reference, which "
+                        "leaves it as " +
                         scene_.reference().describe(number),
                     "compute in the block what the reference computes there");
     if (!repeats_) continue;

@@ -4,6 +4,7 @@
 // all_reduce divides by the number of ranks; other scales belong to the formula.
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/relations/composite_body.h"
+#include "compiler/analysis/relations/compression.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
@@ -17,10 +18,10 @@ namespace {
 struct CompositeRow {
   llvm::StringLiteral name, type;
 };
-constexpr CompositeRow kComposites[] = {{"sync_batch_norm", "batch_norm"},
-                                        {"sync_batch_norm_grad", "batch_norm_grad"},
-                                        {"lookup_table", "lookup_table"},
-                                        {"lookup_table_v2", "lookup_table_v2"}};
+constexpr CompositeRow kComposites[] = {
+    {"sync_batch_norm", "batch_norm"}, {"sync_batch_norm_grad", "batch_norm_grad"},
+    {"lookup_table", "lookup_table"},  {"lookup_table_v2", "lookup_table_v2"},
+    {kCompressedUpdate, "momentum"},   {kLocalClip, "clip_by_norm"}};
 
 bool divides(const pd::OpView& view) {
   mlir::Value x = view.type() == "scale" ? view.input("X") : mlir::Value();
@@ -70,7 +71,7 @@ mlir::Operation* enterComposite(const Scene& scene, dist::CompositeOp composite)
                              reference),
            nullptr;
   if (!operandsStandFor(scene, composite, reference)) return nullptr;
-  if (isLookup(composite)) return reference;
+  if (isLookup(composite) || isCompression(composite)) return reference;
   if (std::string why = bodyDiffers(composite, scene.axes()); !why.empty())
     scene.report(
         composite, Message::Level::Unknown, "body",
@@ -84,6 +85,18 @@ mlir::Operation* enterComposite(const Scene& scene, dist::CompositeOp composite)
     scene.store.correct(argument, std::move(inside));
   }
   return reference;
+}
+
+// Passes ask what the job is without its compression, where ranks hold one sum; verify takes the
+// compression out of the job instead.
+void visitCompression(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference) {
+  for (mlir::OpResult result : reference->getResults()) {
+    Relation relation;
+    relation.reference = scene.reference().numberOf(result);
+    relation.whole = relation.parts = Reading::replicated(scene.axes());
+    relation.gradient = readsGradient(scene, composite.getInputs());
+    scene.store.set(composite->getResult(result.getResultNumber()), std::move(relation));
+  }
 }
 
 void leaveComposite(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference) {

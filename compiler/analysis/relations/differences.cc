@@ -1,5 +1,6 @@
 #include "compiler/analysis/relations/differences.h"
 
+#include "compiler/analysis/relations/compression.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 
@@ -192,7 +193,12 @@ void Flow::visitOn(dist::OnOp on) {
   for (mlir::Value result : on->getResults()) differ(result, axesOf(on.getWhere()));
 }
 
+// What compression keeps back its own contract lists; what it gives is known.
 void Flow::visitComposite(dist::CompositeOp composite) {
+  if (isCompression(composite)) {
+    for (mlir::Value result : composite->getResults()) nodeOf(result);
+    return;
+  }
   mlir::Block& body = composite.getBody().front();
   join(composite.getInputs(), body.getArguments());
   visit(body);
@@ -204,9 +210,16 @@ void Flow::visitComposite(dist::CompositeOp composite) {
 void Flow::visitRegions(mlir::Operation& op) {
   const unsigned hub = add();
   for (mlir::Value operand : op.getOperands()) join(nodeOf(operand), hub);
+  // The block of a branch takes what is captured, each in its argument.
+  const std::vector<mlir::Value> captures =
+      pd::OpView::isFrameworkOp(&op) && pd::OpView(&op).type() == "conditional_block"
+          ? pd::OpView(&op).inputs("$capture")
+          : std::vector<mlir::Value>();
   for (mlir::Region& region : op.getRegions())
     for (mlir::Block& block : region) {
-      for (mlir::BlockArgument argument : block.getArguments()) join(hub, nodeOf(argument));
+      if (captures.size() == block.getNumArguments()) join(captures, block.getArguments());
+      else
+        for (mlir::BlockArgument argument : block.getArguments()) join(hub, nodeOf(argument));
       visit(block);
       if (block.empty()) continue;
       for (mlir::Value operand : block.back().getOperands()) join(nodeOf(operand), hub);

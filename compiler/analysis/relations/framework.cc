@@ -225,13 +225,45 @@ void checkExtents(const Scene& scene, mlir::Operation* op, mlir::Operation* refe
   }
 }
 
+// An operand or a result has extent 1 where the reference's has more.
+bool hasUnitParts(mlir::Operation* op, mlir::Operation* reference) {
+  const auto differ = [](mlir::Value mine, mlir::Value theirs) {
+    if (mine.getType() == theirs.getType()) return false;
+    const llvm::SmallVector<int64_t> own = dimsOf(mine), all = dimsOf(theirs);
+    for (size_t i = 0; own.size() == all.size() && i < own.size(); ++i)
+      if (own[i] == 1 && all[i] > 1) return true;
+    return false;
+  };
+  for (auto [mine, theirs] : llvm::zip(op->getOperands(), reference->getOperands()))
+    if (differ(mine, theirs)) return true;
+  for (auto [mine, theirs] : llvm::zip(op->getResults(), reference->getResults()))
+    if (differ(mine, theirs)) return true;
+  return false;
+}
+
+bool haveEqualAttributes(mlir::Operation* op, mlir::Operation* reference) {
+  return llvm::all_of(reference->getAttrs(), [&](mlir::NamedAttribute one) {
+    return op->getAttr(one.getName()) == one.getValue();
+  });
+}
+
 }  // namespace
 
 // An op whose lineage is right: the rule of its type says what its results are.
 void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* reference,
                       const ParsedRule& rule) {
-  RuleContext context(op, rule, scene.axes(),
-                      [&](mlir::Value value) -> const Relation& { return scene.of(value); });
+  // An extent of 1 is repeated beside a larger one, but not where it is that of a part: which it is
+  // the reference's op shows. Rules ask for relations by operand.
+  const bool whole = !op->hasAttr(dist::kStreamsAttr) && hasUnitParts(op, reference) &&
+                     haveEqualAttributes(op, reference);
+  RuleContext context(whole ? reference : op, rule, scene.axes(),
+                      [&](mlir::Value value) -> const Relation& {
+                        if (!whole) return scene.of(value);
+                        const auto at = llvm::find(reference->getOperands(), value);
+                        return at == reference->operand_end()
+                                   ? scene.of({})
+                                   : scene.of(op->getOperand(at - reference->operand_begin()));
+                      });
   context.apply();
   for (const Violation& violation : context.violations())
     scene.report(op, Message::Level::Refuted, violation.rule, violation.text, violation.remedy);

@@ -11,7 +11,7 @@ namespace dtranspile::verify {
 namespace {
 
 // Ops that a pass may insert: each is the identity up to scale and precision.
-enum class Inserted { No, Scale, Copy, Cast, Sum, Difference, Zero };
+enum class Inserted { No, Scale, Copy, Cast, Sum, Difference, Zero, Extremum };
 
 Inserted insertedKind(llvm::StringRef type) {
   static const std::pair<llvm::StringRef, Inserted> kinds[] = {
@@ -23,6 +23,8 @@ Inserted insertedKind(llvm::StringRef type) {
       {"fill_constant", Inserted::Zero},
       {"fill_zeros_like", Inserted::Zero},
       {"elementwise_sub", Inserted::Difference},
+      {"elementwise_max", Inserted::Extremum},
+      {"elementwise_min", Inserted::Extremum},
   };
   for (const auto& [name, kind] : kinds)
     if (name == type) return kind;
@@ -100,6 +102,27 @@ void checkWire(const Scene& scene, mlir::Operation* op, mlir::Value operand) {
           ", and not on its way between ranks, which is all that the contract \"fp16_wire\" "
           "is about",
       "remove the cast, or put it right before the communication");
+}
+
+// Whether a loop over blocks hands on the result of the op, and nobody else reads it.
+bool isHandedOn(mlir::Operation* op) {
+  mlir::Value result = op->getResult(0);
+  auto yield = result.hasOneUse() ? llvm::dyn_cast<dist::YieldOp>(*result.user_begin()) : nullptr;
+  return yield && llvm::isa<dist::ForeachBlockOp>(yield->getParentOp());
+}
+
+// The largest or smallest so far of what a loop over blocks has come to: its term, which the loop
+// puts together (loops.cc). Between any other values the choice is none of the reference's.
+void visitExtremum(const Scene& scene, mlir::Operation* op) {
+  llvm::SmallVector<mlir::Value> terms;
+  for (mlir::Value operand : op->getOperands())
+    if (!isAccumulator(operand)) terms.push_back(operand);
+  if (op->getNumOperands() != 2 || terms.size() != 1 || !isHandedOn(op))
+    return scene.giveUnknown(op, "was inserted and chooses between values");
+  Relation relation = scene.of(terms[0]);
+  if (!relation.known() || relation.isZero)
+    return scene.giveUnknown(op, "chooses a value of unknown relation", nullptr, terms[0]);
+  scene.store.set(op->getResult(0), std::move(relation));
 }
 
 // Accumulation: all terms stand for the same value, and their scales add up; zeros are skipped.
@@ -223,6 +246,7 @@ void visitInserted(const Scene& scene, mlir::Operation* op) {
     return scene.giveUnknown(op, "was inserted and gives another shape than it is given");
   if (kind == Inserted::Sum) return visitSum(scene, op);
   if (kind == Inserted::Difference) return visitDifference(scene, op);
+  if (kind == Inserted::Extremum) return visitExtremum(scene, op);
   RuleContext context(op, *rule, scene.axes(),
                       [&](mlir::Value value) -> const Relation& { return scene.of(value); });
   context.apply();

@@ -15,6 +15,8 @@ Contracts Contracts::of(mlir::ModuleOp job) {
     auto tag = fields ? fields.getAs<mlir::StringAttr>("tag") : mlir::StringAttr();
     if (!tag) continue;
     std::set<std::string>& sites = contracts.sites[tag.getValue().str()];
+    if (auto statement = fields.getAs<mlir::StringAttr>("statement"))
+      contracts.statements[tag.getValue().str()] = statement.getValue().str();
     if (auto names = fields.getAs<mlir::ArrayAttr>("sites"))
       for (mlir::Attribute name : names)
         if (auto text = llvm::dyn_cast<mlir::StringAttr>(name)) sites.insert(text.getValue().str());

@@ -1,6 +1,8 @@
 // Loops of the job: over micro-batches, whose number is the size of a time axis, and over the
 // blocks of a server's variable. Both are axes to what stands inside: a loop's results are the sum
-// over its axis, by the rule of all_reduce sum.
+// over its axis, by the rule of all_reduce sum; over blocks also the largest or the smallest.
+#include <limits>
+
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/dist/lookup.h"
@@ -26,6 +28,35 @@ bool accumulates(mlir::Value value, mlir::Value argument) {
   if (!pd::OpView::isFrameworkOp(op) || op->hasAttr(dist::kSrcAttr)) return false;
   llvm::StringRef type = pd::OpView(op).type();
   return type == "sum" || type == "elementwise_add";
+}
+
+// How a loop over blocks puts together what it hands on.
+struct Folding {
+  dist::Reduce reduce = dist::Reduce::Sum;
+  bool known = false;
+};
+
+// A sum; else the maximum or minimum of `argument`, which nothing else reads, and a term.
+Folding foldingOf(mlir::Value value, mlir::Value argument) {
+  if (accumulates(value, argument)) return {dist::Reduce::Sum, true};
+  mlir::Operation* op = value.getDefiningOp();
+  if (!op || !pd::OpView::isFrameworkOp(op) || op->hasAttr(dist::kSrcAttr) ||
+      !argument.hasOneUse() || *argument.user_begin() != op)
+    return {};
+  const llvm::StringRef type = pd::OpView(op).type();
+  if (type == "elementwise_max") return {dist::Reduce::Max, true};
+  if (type == "elementwise_min") return {dist::Reduce::Min, true};
+  return {};
+}
+
+// What is below, or above, every number: with it a server without blocks changes nothing.
+bool isLimit(mlir::Value init, dist::Reduce reduce) {
+  mlir::Operation* op = init.getDefiningOp();
+  if (!op || !pd::OpView::isFrameworkOp(op) || op->getNumOperands() != 0) return false;
+  pd::OpView view(op);
+  if (view.type() != "fill_constant" || view.getString("str_value") != "") return false;
+  const double limit = std::numeric_limits<double>::infinity();
+  return view.getFloat("value") == (reduce == dist::Reduce::Max ? -limit : limit);
 }
 
 // What an accumulator begins with.
@@ -109,24 +140,41 @@ Blocks blocksOf(const Variable& variable, const Axes& axes) {
   return {};
 }
 
-// Sum over the blocks of all servers. Each adds its own ones: a partial sum, in which what is equal
-// for all blocks counts once per block.
-Awaited overBlocks(const Axes& inside, int axis, int64_t servers, Awaited term) {
+// Over the blocks of all servers. Each server folds its own ones: partial, in which what is equal
+// for all blocks counts once per block in a sum, and is itself in a maximum.
+Awaited overBlocks(const Axes& inside, int axis, int64_t servers, dist::Reduce reduce,
+                   Awaited term) {
   Reading& reading = term.relation.whole;
   if (reading.known) {
     State& state = reading.states[axis];
-    const bool partial = state == State::partial(dist::Reduce::Sum);
+    const bool partial = state == State::partial(reduce), sums = reduce == dist::Reduce::Sum;
     if (partial || state.isReplicated()) {
-      if (!partial) reading.scale = reading.scale * Rational(inside.sizes[axis]);
-      state = servers > 1 ? State::partial(dist::Reduce::Sum) : State::replicated();
+      if (!partial && sums) reading.scale = reading.scale * Rational(inside.sizes[axis]);
+      state = servers > 1 ? State::partial(reduce) : State::replicated();
     } else {
-      term.reason = {"sums over blocks a value that is " + state.text(), axis, {}};
+      term.reason = {(sums ? "sums over blocks a value that is "
+                           : "takes the " + dist::stringifyReduce(reduce).str() +
+                                 " over blocks of a value that is ") +
+                         state.text(),
+                     axis,
+                     {}};
       if (state.isSplit()) term.reason.wrong = "reduction";
       reading = {};
     }
   }
   term.relation.parts = reading;
   return term;
+}
+
+// An extremum begins with the limit of all numbers; with another one it may be that.
+Awaited fromLimit(mlir::Value init, dist::Reduce reduce, Awaited total) {
+  if (isLimit(init, reduce)) return total;
+  Relation nothing;
+  nothing.follow(total.relation);
+  return {std::move(nothing),
+          {"begins the " + dist::stringifyReduce(reduce).str() + " over blocks with " +
+               nameText(init) + ", which is not the infinity that leaves it as it is",
+           -1, init}};
 }
 
 }  // namespace
@@ -184,11 +232,11 @@ bool enterBlocks(const Scene& scene, dist::ForeachBlockOp loop) {
   auto yield = llvm::cast<dist::YieldOp>(loop.getBody().front().getTerminator());
   for (auto [value, argument] :
        llvm::zip(yield.getValues(), loop.getBody().getArguments().drop_front()))
-    if (!accumulates(value, argument))
-      why = "hands on from block to block what is no sum over them";
+    if (!foldingOf(value, argument).known)
+      why = "hands on from block to block what is no sum, maximum or minimum over them";
   if (!why.empty()) {
     scene.report(loop, Message::Level::Unknown, "model", why,
-                 "let it accumulate sums over the blocks of a variable, on every server");
+                 "let it accumulate over the blocks of a variable, on every server");
     scene.giveUnknown(loop, why);
     return false;
   }
@@ -206,10 +254,16 @@ void leaveBlocks(const Scene& scene, dist::ForeachBlockOp loop) {
   const int axis = scene.store.scope().blockAxis;
   std::vector<Awaited> terms = yieldedBy(scene, loop.getBody());
   scene.store.leave();
-  for (auto [result, init, term] : llvm::zip(loop.getOutputs(), loop.getInits(), terms))
+  auto yield = llvm::cast<dist::YieldOp>(loop.getBody().front().getTerminator());
+  for (auto [result, init, term] : llvm::zip(loop.getOutputs(), loop.getInits(), terms)) {
+    const unsigned i = llvm::cast<mlir::OpResult>(result).getResultNumber();
+    const dist::Reduce reduce =
+        foldingOf(yield.getValues()[i], loop.getBody().getArgument(i + 1)).reduce;
+    Awaited total = overBlocks(inside, axis, scene.axes().sizes[axis], reduce, std::move(term));
     giveAwaited(scene, result,
-                fromStart(scene, init,
-                          overBlocks(inside, axis, scene.axes().sizes[axis], std::move(term))));
+                reduce == dist::Reduce::Sum ? fromStart(scene, init, std::move(total))
+                                            : fromLimit(init, reduce, std::move(total)));
+  }
 }
 
 namespace {

@@ -74,8 +74,8 @@ std::optional<Numbers> ofList(const pd::OpView& op, int depth) {
 }
 
 bool keepsElements(llvm::StringRef type) {
-  return llvm::is_contained({"assign", "reshape", "reshape2", "squeeze", "squeeze2", "unsqueeze",
-                             "unsqueeze2", "flatten", "flatten2"},
+  return llvm::is_contained({"assign", "share_data", "reshape", "reshape2", "squeeze", "squeeze2",
+                             "unsqueeze", "unsqueeze2", "flatten", "flatten2"},
                             type);
 }
 

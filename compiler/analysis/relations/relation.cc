@@ -67,6 +67,11 @@ bool Relation::hasTag(llvm::StringRef tag) const {
   return llvm::any_of(tags, [&](mlir::StringAttr one) { return one.getValue() == tag; });
 }
 
+std::string gradientSumText(const Rational& times) {
+  return "the gradient of the loss is not divided by the number of ranks: gradients are " +
+         times.text() + " times those of the reference";
+}
+
 std::string textOf(const Reading& reading, const Axes& axes) {
   if (!reading.known) return "?";
   std::string text;

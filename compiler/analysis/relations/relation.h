@@ -27,6 +27,8 @@ struct Axes {
 // Tags: draws that differ between ranks; what depends on a rank's own update of parameters.
 inline constexpr llvm::StringLiteral kRandomTag = "random";
 inline constexpr llvm::StringLiteral kLocalSgdTag = "local_sgd";
+// Contract of gradients that are not divided by the number of ranks.
+inline constexpr llvm::StringLiteral kGradientSumTag = "gradient_sum";
 
 // State along one axis (docs/dialects/dist.md, Relations).
 struct State {
@@ -116,6 +118,9 @@ struct Relation {
   void addTags(llvm::ArrayRef<mlir::StringAttr> more);
   bool hasTag(llvm::StringRef tag) const;
 };
+
+// What contract gradient_sum says where gradients are that many times the reference's.
+std::string gradientSumText(const Rational& times);
 
 // "dp: P(sum), scale 1/4"; "R" where replicated on every axis; "?" for an unknown one.
 std::string textOf(const Reading& reading, const Axes& axes);

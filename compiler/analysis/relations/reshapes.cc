@@ -200,7 +200,42 @@ int partner(const Sizes& from, const Sizes& to, int varied, int tensor) {
   return inPlace ? found : -1;
 }
 
+// Ranks hold parts along this dim of what is reshaped, of which a gradient knows XShape only.
+bool isPart(RuleContext& context, int dim) {
+  mlir::Value x = context.op().input("X"), xshape = context.op().input("XShape");
+  if (!x && !xshape) return false;
+  const Reading& whole = context.relation(x ? x : xshape).whole;
+  return whole.known && llvm::any_of(whole.states, [&](const State& state) {
+           return state.isSplit() && state.dim == (x ? dim : dim + 1);
+         });
+}
+
+// What the entries make of a tensor of these extents; nothing where they do not fit it.
+std::optional<Sizes> shapeOf(const Sizes& from, llvm::ArrayRef<int64_t> entries) {
+  Sizes result;
+  std::optional<size_t> open;
+  for (auto [i, entry] : llvm::enumerate(entries)) {
+    if (entry > 0) result.push_back(Size::of(entry));
+    else if (entry == 0 && i < from.size()) result.push_back(from[i]);
+    else if (entry == -1 && !open) open = i, result.push_back(Size());
+    else return std::nullopt;
+  }
+  if (open) result[*open] = product(from) / product(result);
+  return result;
+}
+
 }  // namespace
+
+bool makeSameShape(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> one,
+                   llvm::ArrayRef<int64_t> other) {
+  Sizes extents;
+  for (auto [i, extent] : llvm::enumerate(from)) {
+    if (extent == 0) return one == other;
+    extents.push_back(extent < 0 ? Size::symbol(static_cast<int>(i)) : Size::of(extent));
+  }
+  const std::optional<Sizes> mine = shapeOf(extents, one), theirs = shapeOf(extents, other);
+  return one == other || (mine && theirs && *mine == *theirs);
+}
 
 // Dim by dim: which dim of the result a part along it becomes a part of. O(rank²) sizes.
 ReshapeLabels reshapeLabels(RuleContext& context, const pd::OpView& op,
@@ -209,7 +244,8 @@ ReshapeLabels reshapeLabels(RuleContext& context, const pd::OpView& op,
   ReshapeLabels labels{
       Labels(from.size(), kWholeDim), Labels(to, kWholeDim), {}, reshape.untraced()};
   for (int dim = 0, n = static_cast<int>(from.size()); dim < n; ++dim) {
-    if (from[dim] == 1) continue;  // it has no parts, and would stand in the way of those that have
+    // It has no parts, and would stand in the way of those that have. (A part may have extent 1.)
+    if (from[dim] == 1 && !isPart(context, dim)) continue;
     const Sizes before = reshape.before(dim);
     std::optional<Sizes> after = reshape.after(before);
     if (!after || static_cast<int>(after->size()) != to) continue;

@@ -21,4 +21,9 @@ struct ReshapeLabels {
 ReshapeLabels reshapeLabels(RuleContext& context, const pd::OpView& op,
                             llvm::ArrayRef<int64_t> from, int to);
 
+// Whether two lists of entries (numbers, 0: the extent of that dim, -1: what is left) make the same
+// of every tensor of these extents, of which -1 are known when the step runs only.
+bool makeSameShape(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> one,
+                   llvm::ArrayRef<int64_t> other);
+
 }  // namespace dtranspile::verify

@@ -297,15 +297,16 @@ void Rpc::remote(const Scene& scene, dist::RemoteOp op) {
   scene.store.set(op.getOutput(), std::move(whole.relation));
 }
 
-// Servers answer a lookup out of what they hold then: a round between the two changes it.
+// Servers answer a lookup out of what they hold then: a round between the two changes it, or a push
+// of this trainer. That others push meanwhile is what the contract `staleness` says of the table,
+// as of a parameter that was pulled in the step before.
 bool Rpc::lookup(const Scene& scene, dist::CompositeOp composite, dist::LookupOp request) {
   Server* server = serverNamed(request.getVar().getRootReference().getValue());
   if (server)
     answer(scene, *server, dist::Handler::Lookup, request.getVar().getLeafReference().getValue(),
            request);
   const Awaited now = heldBy(scene, server, request.getVar());
-  // Without rounds rows are those of any time.
-  if (!now.relation.known() || server->single()) return false;
+  if (!now.relation.known()) return false;
   for (mlir::Value input : composite.getInputs()) {
     auto remote = input.getDefiningOp<dist::RemoteOp>();
     if (!remote || remote.getVar() != request.getVar()) continue;
@@ -314,7 +315,8 @@ bool Rpc::lookup(const Scene& scene, dist::CompositeOp composite, dist::LookupOp
       scene.report(request, Message::Level::Refuted, "lineage",
                    "looks rows up in " + scene.describe(now.relation) +
                        " where the reference looks them up in " + scene.describe(taken),
-                   "look up before dist.phase push");
+                   server->single() ? "look up before the table's gradient is pushed"
+                                    : "look up before dist.phase push");
   }
   return true;
 }

@@ -95,5 +95,7 @@ mlir::Operation* enterComposite(const Scene& scene, dist::CompositeOp composite)
 // An op of its body: the rule of its type, without lineage.
 void visitLocal(const Scene& scene, mlir::Operation* op);
 void leaveComposite(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference);
+// One that compresses gradients (compression.h).
+void visitCompression(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference);
 
 }  // namespace dtranspile::verify

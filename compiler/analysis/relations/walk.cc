@@ -4,6 +4,7 @@
 #include "compiler/analysis/relations/averages.h"
 #include "compiler/analysis/relations/branches.h"
 #include "compiler/analysis/relations/composite_body.h"
+#include "compiler/analysis/relations/compression.h"
 #include "compiler/analysis/relations/rpc.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/dist/lookup.h"
@@ -247,6 +248,7 @@ void Walk::visitComposite(dist::CompositeOp composite) {
     checkForward(scene_, composite, reference);
     return visitLookup(scene_, composite, reference);
   }
+  if (isCompression(composite)) return visitCompression(scene_, composite, reference);
   inComposite().visit(composite.getBody().front());
   leaveComposite(scene_, composite, reference);
 }

@@ -46,6 +46,27 @@ class PolynomialMath
   }
 };
 
+// bfloat16 as arithmetic on bits. Few machines convert to it, those that do take denormal numbers
+// for zero, and the runtime library that would do it does not come with the system. Before anything
+// is simplified: of a bool or integer that becomes float32 and then bfloat16, one conversion is
+// made otherwise, which needs that library and rounds once where the framework rounds twice.
+class ExpandBFloat16
+    : public mlir::PassWrapper<ExpandBFloat16, mlir::OperationPass<mlir::func::FuncOp>> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandBFloat16)
+  llvm::StringRef getArgument() const override { return "kernel-expand-bfloat16"; }
+  llvm::StringRef getDescription() const override { return "bfloat16 by arithmetic on bits"; }
+  void getDependentDialects(mlir::DialectRegistry& registry) const override {
+    registry.insert<mlir::arith::ArithDialect>();
+  }
+  void runOnOperation() override {
+    mlir::RewritePatternSet patterns(&getContext());
+    mlir::arith::populateExpandBFloat16Patterns(patterns);
+    if (mlir::failed(mlir::applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
 }  // namespace
 
 mlir::DialectRegistry kernelDialects() {
@@ -61,6 +82,7 @@ mlir::DialectRegistry kernelDialects() {
 std::unique_ptr<mlir::PassManager> kernelPipeline(mlir::MLIRContext& context) {
   auto passes = std::make_unique<mlir::PassManager>(&context);
   mlir::OpPassManager& function = passes->nest<mlir::func::FuncOp>();
+  function.addPass(std::make_unique<ExpandBFloat16>());
   function.addPass(mlir::createCanonicalizerPass());
   function.addPass(mlir::createCSEPass());
   function.addPass(mlir::createLoopInvariantCodeMotionPass());
@@ -69,9 +91,7 @@ std::unique_ptr<mlir::PassManager> kernelPipeline(mlir::MLIRContext& context) {
   scalar.addPass(std::make_unique<PolynomialMath>());
   scalar.addPass(mlir::createCanonicalizerPass());
   scalar.addPass(mlir::createCSEPass());
-  // Few machines convert to bfloat16, and the runtime library that would do it does not come with
-  // the system: it is arithmetic on bits.
-  passes->addPass(mlir::arith::createArithExpandOpsPass({.includeBf16 = true}));
+  passes->addPass(mlir::arith::createArithExpandOpsPass());
   passes->addPass(mlir::createConvertMathToLLVMPass());
   passes->addPass(mlir::createConvertMathToLibmPass());
   passes->addPass(mlir::memref::createExpandStridedMetadataPass());

@@ -81,6 +81,13 @@ LogicalResult lowerPreluGrad(OpLowering& op) {
   return prelu(op, "X@GRAD = X > 0 ? Out@GRAD : a * Out@GRAD; da = X > 0 ? 0 : X * Out@GRAD");
 }
 
+// Xu et al. 2015: where it does not train, the slope is the mean of those that are drawn.
+LogicalResult lowerRrelu(OpLowering& op) {
+  if (!op.op().getBool("is_test")) return op.unsupported("slopes that are drawn (is_test false)");
+  const double mean = (op.op().getFloat("lower") + op.op().getFloat("upper")) / 2;
+  return op.formula("n = X < 0 ? mean : 1; Noise = n; Out = X * n", {.numbers = {{"mean", mean}}});
+}
+
 const LoweringRule kRules[] = {
     // Gradients are in terms of Out where the framework gives them no X: of relu (Out > 0 just
     // where X > 0), sigmoid (s(1 − s)), tanh (1 − t²), exp, sqrt, rsqrt, reciprocal. `legacy` is a
@@ -244,6 +251,8 @@ const LoweringRule kRules[] = {
     {"erfinv_grad", Inner::None, "X@GRAD = Out@GRAD * 0.88622692545275801 * exp(Out * Out)"},
     functionRule("maxout", lowerMaxout),
     functionRule("maxout_grad", lowerMaxoutGrad),
+    functionRule("rrelu", lowerRrelu),
+    {"rrelu_grad", Inner::None, "X@GRAD = Out@GRAD * Noise"},
     functionRule("prelu", lowerPrelu),
     functionRule("prelu_grad", lowerPreluGrad),
     callRule("erfinv", "dt_special"),

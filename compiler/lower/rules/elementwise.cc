@@ -112,6 +112,11 @@ const LoweringRule kRules[] = {
     {"elementwise_mul_grad_grad", Inner::None,
      "DDOut = or(DDX, 0) * Y + X * or(DDY, 0); X@GRAD = DOut * or(DDY, 0); Y@GRAD = DOut * or(DDX, "
      "0)"},
+    {"elementwise_add_grad_grad", Inner::None, "DDOut = or(DDX, 0) + or(DDY, 0) + 0 * DOut"},
+    {"elementwise_sub_grad_grad", Inner::None, "DDOut = or(DDX, 0) - or(DDY, 0) + 0 * DOut"},
+    {"elementwise_heaviside", Inner::None, "Out = X == 0 ? Y : X > 0 ? 1 : 0"},
+    {"elementwise_heaviside_grad", Inner::None,
+     "X@GRAD = Out@GRAD == Out@GRAD ? 0 : 0; Y@GRAD = X == 0 ? Out@GRAD : 0"},
     functionRule("atan2", lowerAtan2),
     {"atan2_grad", Inner::None,
      "n = Out@GRAD / (X1 * X1 + X2 * X2); X1@GRAD = X2 * n; X2@GRAD = -X1 * n"},

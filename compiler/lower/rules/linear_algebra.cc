@@ -186,6 +186,12 @@ std::vector<int64_t> longer(const Matrices& a, const Matrices& b) {
   return a.batchSize() >= b.batchSize() ? a.batch : b.batch;
 }
 
+// op(a) · op(b) as a batch of matrices in `out`.
+Matrices resultOf(const Product& p, const TensorRef& out) {
+  return {out, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows,
+          p.b.transposed ? p.b.rows : p.b.columns};
+}
+
 // Of attention fused for inference: columns in groups, each of them a product of its own.
 bool hasHeads(const OpLowering& op) {
   return op.op().spec()->attribute("head_number") && op.op().getInt("head_number") != 1;
@@ -198,10 +204,7 @@ LogicalResult lowerMatmul(OpLowering& op) {
   if (op.hasUnknown()) return op.callRow();  // even the ranks may be
   Product p = productOf(op, *x, *y);
   if (!plainBatches(p.a, p.b)) return op.callRow();
-  return multiply(op, p.a, p.b,
-                  {*out, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows,
-                   p.b.transposed ? p.b.rows : p.b.columns},
-                  p.alpha);
+  return multiply(op, p.a, p.b, resultOf(p, *out), p.alpha);
 }
 
 // A gradient that is a sum over the batch is one product only where the batch lies along the
@@ -209,6 +212,22 @@ LogicalResult lowerMatmul(OpLowering& op) {
 bool plainGradients(const Product& p) {
   const int64_t a = p.a.batchSize(), b = p.b.batchSize();
   return a == b || (a > b && !p.a.transposed);
+}
+
+// dX = dOut · Yᵀ, dY = Xᵀ · dOut, each as its factor is stored.
+LogicalResult multiplyGradients(OpLowering& op, const Product& p, const TensorRef& gradient,
+                                std::optional<TensorRef> dx, std::optional<TensorRef> dy) {
+  const Matrices g = resultOf(p, gradient);
+  if (dx) {
+    Matrices to{*dx, p.a.batch, p.a.rows, p.a.columns};
+    LogicalResult done = p.a.transposed ? multiply(op, p.b, g.flipped(), to, p.alpha)
+                                        : multiply(op, g, p.b.flipped(), to, p.alpha);
+    if (failed(done)) return llvm::failure();
+  }
+  if (!dy) return llvm::success();
+  Matrices to{*dy, p.b.batch, p.b.rows, p.b.columns};
+  return p.b.transposed ? multiply(op, g.flipped(), p.a, to, p.alpha)
+                        : multiply(op, p.a.flipped(), g, to, p.alpha);
 }
 
 LogicalResult lowerMatmulGrad(OpLowering& op) {
@@ -220,18 +239,50 @@ LogicalResult lowerMatmulGrad(OpLowering& op) {
   Product p = productOf(op, *x, *y);
   if (!plainBatches(p.a, p.b) || !plainGradients(p)) return op.callRow();
   if (!isProduct(p.a, p.b, *gradient)) return noGradient(op, *x, *y, *gradient);
-  Matrices g{*gradient, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows,
-             p.b.transposed ? p.b.rows : p.b.columns};
-  if (dx) {
-    Matrices to{*dx, p.a.batch, p.a.rows, p.a.columns};
-    LogicalResult done = p.a.transposed ? multiply(op, p.b, g.flipped(), to, p.alpha)
-                                        : multiply(op, g, p.b.flipped(), to, p.alpha);
-    if (failed(done)) return llvm::failure();
+  return multiplyGradients(op, p, *gradient, dx, dy);
+}
+
+// The same of factors that are no operands of the op.
+LogicalResult productGradients(OpLowering& op, const Product& p, const TensorRef& gradient,
+                               std::optional<TensorRef> dx, std::optional<TensorRef> dy) {
+  if (!plainBatches(p.a, p.b) || !plainGradients(p))
+    return op.unsupported("batch dims that broadcast in part");
+  if (!isProduct(p.a, p.b, gradient)) return noGradient(op, p.a.tensor, p.b.tensor, gradient);
+  return multiplyGradients(op, p, gradient, dx, dy);
+}
+
+// The gradient of a product's gradients, which are themselves products: of dX = dOut · Yᵀ and
+// dY = Xᵀ · dOut. With what flows into those, `ddx` and `ddy`: grad_out@GRAD = ddx · Y + X · ddy,
+// X@GRAD = dOut · ddyᵀ, Y@GRAD = ddxᵀ · dOut.
+LogicalResult lowerMatmulSecondGrad(OpLowering& op) {
+  auto x = op.in("X"), y = op.in("Y"), g = op.in("grad_out"), ddx = op.in("grad_x@GRAD"),
+       ddy = op.in("grad_y@GRAD"), dx = op.out("X@GRAD"), dy = op.out("Y@GRAD"),
+       ddout = op.out("grad_out@GRAD");
+  if (!x || !y || !g) return op.unsupported("an absent input");
+  if (op.hasUnknown()) return op.unsupported("extents that depend on data");
+  if (x->dims.empty() || y->dims.empty()) return noGradient(op, *x, *y, *g);
+  if (ddout) {
+    std::vector<TensorRef> terms;
+    for (auto [a, b] : {std::pair{ddx, y}, {x, ddy}}) {
+      if (!a || !b) continue;
+      const Product p = productOf(op, *a, *b);
+      if (!plainBatches(p.a, p.b)) return op.unsupported("batch dims that broadcast in part");
+      terms.push_back(op.temporary("term", ddout->dtype, ddout->dims));
+      if (failed(multiply(op, p.a, p.b, resultOf(p, terms.back()), 1))) return llvm::failure();
+    }
+    OpLowering::Bindings bindings;
+    std::string text = "grad_out@GRAD = 0 * grad_out";
+    for (auto [i, term] : llvm::enumerate(terms)) {
+      bindings.tensors.emplace_back("t" + std::to_string(i), term);
+      text += " + t" + std::to_string(i);
+    }
+    if (failed(op.formula(text, bindings))) return llvm::failure();
   }
-  if (!dy) return llvm::success();
-  Matrices to{*dy, p.b.batch, p.b.rows, p.b.columns};
-  return p.b.transposed ? multiply(op, g.flipped(), p.a, to, p.alpha)
-                        : multiply(op, p.a.flipped(), g, to, p.alpha);
+  if (dx && !ddy) return op.formula("X@GRAD = 0 * X");
+  if (dx && failed(productGradients(op, productOf(op, *x, *ddy), *g, dx, std::nullopt)))
+    return llvm::failure();
+  if (dy && !ddx) return op.formula("Y@GRAD = 0 * Y");
+  return dy ? productGradients(op, productOf(op, *ddx, *y), *g, std::nullopt, dy) : llvm::success();
 }
 
 // addmm: Beta · Input + Alpha · X · Y, Input broadcast.
@@ -302,6 +353,7 @@ const LoweringRule kRules[] = {
                "dt_matmul_grad(trans_x=transpose_X, trans_y=transpose_Y)"),
     choiceRule("matmul_v2", lowerMatmul, "dt_matmul(alpha=-)"),
     choiceRule("matmul_v2_grad", lowerMatmulGrad, "dt_matmul_grad(alpha=-)"),
+    functionRule("matmul_v2_grad_grad", lowerMatmulSecondGrad),
     choiceRule("bmm", lowerMatmul, "dt_matmul(trans_x=-, trans_y=-, alpha=-)"),
     choiceRule("bmm_grad", lowerMatmulGrad, "dt_matmul_grad(trans_x=-, trans_y=-, alpha=-)"),
     callRule("mv", "dt_matmul(Y=Vec, trans_x=-, trans_y=-, alpha=-)"),
@@ -329,6 +381,12 @@ const LoweringRule kRules[] = {
     callRule("determinant", "dt_determinant"),
     callRule("determinant_grad", "dt_determinant_grad"),
     callRule("slogdeterminant", "dt_sign_log_determinant"),
+    callRule("diagonal", "dt_diagonal"),
+    callRule("diagonal_grad", "dt_diagonal_grad"),
+    callRule("solve", "dt_solve(upper=-, transpose=-, unitriangular=-)"),
+    callRule("solve_grad", "dt_solve_grad(upper=-, transpose=-, unitriangular=-)"),
+    callRule("triangular_solve", "dt_solve"),
+    callRule("triangular_solve_grad", "dt_solve_grad"),
 };
 
 }  // namespace

@@ -13,8 +13,9 @@ constexpr const char* kAdam =
     "b1 = or(Beta1Tensor, beta1); b2 = or(Beta2Tensor, beta2); skip = or(SkipUpdate, 0);"
     "m = moment(Moment1, Grad, b1); v = square_moment(Moment2, Grad, b2);"
     "Moment1Out = skip ? Moment1 : m; Moment2Out = skip ? Moment2 : v;"
-    "p = Param - adam_step(m, v, LearningRate, Beta1Pow, Beta2Pow, "
-    "adam_epsilon(or(EpsilonTensor, epsilon), Beta2Pow, legacy)); ParamOut = skip ? Param : p"
+    "w = or(MasterParam, Param); p = w - adam_step(m, v, LearningRate, Beta1Pow, Beta2Pow, "
+    "adam_epsilon(or(EpsilonTensor, epsilon), Beta2Pow, legacy)); ParamOut = skip ? Param : p; "
+    "MasterParamOut = skip ? w : p"
     "\nskip = or(SkipUpdate, 0);"
     "Beta1PowOut = skip ? Beta1Pow : Beta1Pow * or(Beta1Tensor, beta1);"
     "Beta2PowOut = skip ? Beta2Pow : Beta2Pow * or(Beta2Tensor, beta2)";
@@ -135,13 +136,18 @@ LogicalResult lowerLarsMomentum(OpLowering& op) {
 }
 
 const LoweringRule kRules[] = {
-    formulaRule("sgd", Inner::None, "ParamOut = Param - LearningRate * Grad", "dt_sgd_rows"),
+    formulaRule(
+        "sgd", Inner::None,
+        "p = or(MasterParam, Param) - LearningRate * Grad; ParamOut = p; MasterParamOut = p",
+        "dt_sgd_rows"),
     {"momentum", Inner::None,
      // rescale_grad counts for nothing in dense updates of processors.
-     "g = decayed(Grad, Param, exact || sparse ? rescale_grad : 1, regularization_coeff, "
+     "w = or(MasterParam, Param);"
+     "g = decayed(Grad, w, exact || sparse ? rescale_grad : 1, regularization_coeff, "
      "regularization_method);"
      "v = mu * Velocity + g; VelocityOut = v;"
-     "ParamOut = Param - momentum_step(g, v, LearningRate, mu, use_nesterov)",
+     "p = w - momentum_step(g, v, LearningRate, mu, use_nesterov); ParamOut = p; MasterParamOut = "
+     "p",
      lowerBySearch},
     functionRule("merged_momentum", lowerMergedMomentum),
     functionRule("lars_momentum", lowerLarsMomentum),
@@ -164,9 +170,10 @@ const LoweringRule kRules[] = {
      "b1 = or(Beta1Tensor, beta1); b2 = or(Beta2Tensor, beta2); skip = or(SkipUpdate, 0);"
      "m = moment(Moment1, Grad, b1); v = square_moment(Moment2, Grad, b2);"
      "Moment1Out = skip ? Moment1 : m; Moment2Out = skip ? Moment2 : v;"
-     "lr = LearningRate * lr_ratio; p = with_decay ? Param * (1 - lr * coeff) : Param;"
+     "w = or(MasterParam, Param);"
+     "lr = LearningRate * lr_ratio; p = with_decay ? w * (1 - lr * coeff) : w;"
      "q = p - adam_step(m, v, lr, Beta1Pow, Beta2Pow, adam_epsilon(or(EpsilonTensor, "
-     "epsilon), Beta2Pow, 0)); ParamOut = skip ? Param : q"
+     "epsilon), Beta2Pow, 0)); ParamOut = skip ? Param : q; MasterParamOut = skip ? w : q"
      "\nskip = or(SkipUpdate, 0);"
      "Beta1PowOut = skip ? Beta1Pow : Beta1Pow * or(Beta1Tensor, beta1);"
      "Beta2PowOut = skip ? Beta2Pow : Beta2Pow * or(Beta2Tensor, beta2)"},
@@ -208,10 +215,10 @@ const LoweringRule kRules[] = {
      "m = moment(Moment1, Grad, beta1); v = square_moment(Moment2, Grad, beta2);"
      "Moment1Out = m; Moment2Out = v;"
      "mh = legacy ? m : m / (1 - Beta1Pow); vh = legacy ? v : v / (1 - Beta2Pow); "
-     "u = mh / (sqrt(vh) + epsilon) + weight_decay * Param;"
-     "p = sqrt(sum(Param * Param)); q = sqrt(sum(u * u)); ParamOut = Param - "
+     "w = or(MasterParam, Param); u = mh / (sqrt(vh) + epsilon) + weight_decay * w;"
+     "p = sqrt(sum(w * w)); q = sqrt(sum(u * u)); n = w - "
      "LearningRate * (p > 0 && q > 0 && (legacy || always_adapt || "
-     "weight_decay > 0) ? p / q : 1) * u"
+     "weight_decay > 0) ? p / q : 1) * u; ParamOut = n; MasterParamOut = n"
      "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2",
      lowerDensely},
     {"proximal_gd", Inner::None,

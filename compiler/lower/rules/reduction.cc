@@ -30,6 +30,8 @@ const LoweringRule kRules[] = {
     {"logsumexp_grad", Inner::Dims, "X@GRAD = Out@GRAD[r] * exp(X - Out[r])"},
     callRule("cumsum", "dt_cumsum(@type=-)"),
     callRule("cumsum_grad", "dt_cumsum(X=Out@GRAD, Out=X@GRAD)"),
+    callRule("logcumsumexp", "dt_log_cumsum"),
+    callRule("logcumsumexp_grad", "dt_log_cumsum_grad"),
     callRule("cumprod", "dt_cumprod"),
     callRule("cumprod_grad", "dt_cumprod_grad"),
     callRule("arg_max", "dt_arg_extreme"),

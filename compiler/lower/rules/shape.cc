@@ -11,6 +11,7 @@ LogicalResult lowerViewGrad(OpLowering& op) { return op.view("Out@GRAD", "X@GRAD
 
 const LoweringRule kRules[] = {
     lowerRule("assign", lowerView, "dt_assign"),
+    lowerRule("share_data", lowerView, "dt_assign"),
     lowerRule("memcpy", lowerView, "dt_assign"),  // all memory is the host's
     lowerRule("reshape", lowerView, "dt_reshape2(XShape=-)"),
     lowerRule("reshape_grad", lowerViewGrad, "dt_reshape_back(XShape=-)"),

@@ -85,6 +85,8 @@ ClassText classTextOf(mlir::ModuleOp specialized, dist::SelAttr where) {
   ClassText text;
   if (auto name = specialized->getAttrOfType<mlir::StringAttr>(dist::kClassAttr))
     text.name = name.getValue().str();
+  if (auto role = specialized->getAttrOfType<mlir::StringAttr>(dist::kRoleAttr))
+    text.role = role.getValue().str();
   text.where = where;
   for (auto comm : specialized.getOps<dist::CommOp>()) text.comms.push_back(comm);
   text.startup = findProgram(specialized, "startup");

@@ -2,13 +2,15 @@
 // entries (task, chunk, micro-batch) per stage; the body of dist.micro has the regions. An entry is
 // a turn: the region that it names, with the micro-batch's number, the receives of what the region
 // takes (the first of a stage's turns that takes a value receives it, later ones have it), and the
-// sends of what it gives. What cannot be cut into turns (values that no task makes, or that no task
-// takes) has no order, and the reason is kept for the report.
+// sends of what it gives. What a stage only passes on comes and goes with its arrival
+// (compiler/analysis/tasks.h). What cannot be cut into turns (values that no task makes, or that
+// something else takes) has no order, and the reason is kept for the report.
 #include "compiler/verify/communication/pipeline.h"
 
 #include <map>
 #include <set>
 
+#include "compiler/analysis/tasks.h"
 #include "compiler/schedule/schedule.h"
 #include "dialects/dist/lookup.h"
 
@@ -57,29 +59,65 @@ int64_t mostUnderWay(const std::vector<schedule::Entry>& row) {
   return static_cast<int64_t>(most);
 }
 
-void addMoves(dist::MicroOp micro, dist::SelAttr where, Turn& turn,
-              std::set<std::pair<mlir::Operation*, int64_t>>& received) {
-  for (auto transfer : micro.getBody().front().getOps<dist::TransferOp>()) {
-    const bool taken = llvm::is_contained(turn.task.getInputs(), transfer.getOutput());
-    if (taken && locationOf(transfer.getOutput()).contains(where) &&
-        received.insert({transfer, turn.micro}).second)
-      turn.receives.push_back(transfer);
-    if (transfer.getInput().getDefiningOp() == turn.task &&
-        locationOf(transfer.getInput()).contains(where))
-      turn.sends.push_back(transfer);
-  }
+bool isTask(mlir::Operation* op) {
+  auto on = llvm::dyn_cast_or_null<dist::OnOp>(op);
+  return on && on.getTask();
 }
 
-// A value that is moved on as it came, or that no task takes, has no turn to stand in.
+// The moves of one entry of the row, whose tasks are one region in the text of the class: receives
+// at its head, sends at its end, both in the order of the text (compiler/specialize/tasks.cc).
+class Moves {
+ public:
+  Moves(dist::MicroOp micro, dist::SelAttr where) : where_(where) {
+    for (auto transfer : micro.getBody().front().getOps<dist::TransferOp>()) {
+      const bool passed =
+          transfer->use_empty() || llvm::any_of(transfer->getUsers(), [](auto* user) {
+            return llvm::isa<dist::TransferOp>(user);
+          });
+      moves_.push_back({transfer, passed ? arrivalOf(transfer, where) : dist::OnOp()});
+    }
+  }
+
+  void add(llvm::MutableArrayRef<Turn> turns) {
+    std::set<mlir::Operation*> came;
+    for (const auto& [transfer, arrival] : moves_) {
+      if (comes(transfer, arrival, turns) &&
+          received_.insert({transfer, turns.front().micro}).second) {
+        turns.front().receives.push_back(transfer);
+        came.insert(transfer);
+      }
+      if (leaves(transfer, turns, came)) turns.back().sends.push_back(transfer);
+    }
+  }
+
+ private:
+  bool comes(dist::TransferOp transfer, dist::OnOp arrival, llvm::ArrayRef<Turn> turns) const {
+    if (!locationOf(transfer.getOutput()).contains(where_)) return false;
+    return llvm::any_of(turns, [&](const Turn& turn) {
+      return turn.task == arrival ||
+             llvm::is_contained(dist::OnOp(turn.task).getInputs(), transfer.getOutput());
+    });
+  }
+  bool leaves(dist::TransferOp transfer, llvm::ArrayRef<Turn> turns,
+              const std::set<mlir::Operation*>& came) const {
+    mlir::Operation* maker = transfer.getInput().getDefiningOp();
+    return locationOf(transfer.getInput()).contains(where_) &&
+           (came.count(maker) ||
+            llvm::any_of(turns, [&](const Turn& turn) { return turn.task == maker; }));
+  }
+
+  dist::SelAttr where_;
+  std::vector<std::pair<dist::TransferOp, dist::OnOp>> moves_;
+  std::set<std::pair<mlir::Operation*, int64_t>> received_;
+};
+
+// What no task makes, or something else than a task or a move takes, has no turn to stand in.
 bool movesFit(dist::MicroOp micro) {
   for (auto transfer : micro.getBody().front().getOps<dist::TransferOp>()) {
-    auto made = transfer.getInput().getDefiningOp<dist::OnOp>();
-    if (!made || !made.getTask()) return false;
-    for (mlir::Operation* user : transfer.getOutput().getUsers()) {
-      auto on = llvm::dyn_cast<dist::OnOp>(user);
-      if (!on || !on.getTask()) return false;
-    }
-    if (transfer.getOutput().use_empty()) return false;
+    mlir::Operation* maker = transfer.getInput().getDefiningOp();
+    if (!isTask(maker) && !llvm::isa_and_nonnull<dist::TransferOp>(maker)) return false;
+    for (mlir::Operation* user : transfer.getOutput().getUsers())
+      if (!isTask(user) && !llvm::isa<dist::TransferOp>(user)) return false;
   }
   return true;
 }
@@ -119,16 +157,18 @@ StageOrder orderOf(dist::MicroOp micro, dist::SelAttr where) {
   if (!table) return fail(why);
   const std::vector<schedule::Entry>& row = (*table)[own ? own.getBounds()[0] : 0];
   order.instances = mostUnderWay(row);
-  std::set<std::pair<mlir::Operation*, int64_t>> received;
-  for (const schedule::Entry& entry : row)
+  Moves moves(micro, where);
+  for (const schedule::Entry& entry : row) {
+    const size_t first = order.turns.size();
     for (dist::OnOp task : tasks) {
       const int64_t chunk = static_cast<int64_t>(task.getChunk().value_or(0));
-      if (!task.getWhere().contains(where) || chunk != entry.chunk ||
-          static_cast<int>(*task.getTask()) != static_cast<int>(entry.task))
-        continue;
-      order.turns.push_back({task, entry.micro, {}, {}});
-      addMoves(micro, where, order.turns.back(), received);
+      if (task.getWhere().contains(where) && chunk == entry.chunk &&
+          static_cast<int>(*task.getTask()) == static_cast<int>(entry.task))
+        order.turns.push_back({task, entry.micro, {}, {}});
     }
+    if (order.turns.size() > first)
+      moves.add(llvm::MutableArrayRef<Turn>(order.turns).drop_front(first));
+  }
   return order;
 }
 

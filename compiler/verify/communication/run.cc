@@ -129,9 +129,9 @@ void Run::enter(int who, int comm, const std::string& channel, const std::string
   threads_[who].groupOf[{comm, channel}] = at->second;
 }
 
-// Classes share the groups of a communicator if they agree on the axes that it does not name; a
-// subset leaves classes out. A pair of coordinates has a channel for each direction. Servers are
-// asked by all trainers.
+// Classes of a role share the groups of a communicator if they agree on the axes that it does not
+// name; roles on one mesh have groups of their own each. A subset leaves classes out. A pair of
+// coordinates has a channel for each direction. Servers are asked by all trainers.
 void Run::join(int who, int comm, const Servers& servers) {
   const ClassText& text = classes_[who];
   dist::CommOp op = text.comms[comm];
@@ -143,7 +143,7 @@ void Run::join(int who, int comm, const Servers& servers) {
     return;
   }
   if (op.getSubset() && !op.getSubset()->contains(text.where)) return;
-  std::string shared;
+  std::string shared = text.role;
   llvm::raw_string_ostream stream(shared);
   for (dist::AxisSetAttr set : text.where.getSets())
     if (!op.overAxis(set.getAxis().getValue())) {

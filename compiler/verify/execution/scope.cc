@@ -175,6 +175,10 @@ class Reader {
             break;
           }
           [[fallthrough]];
+        case dist::StateKind::Different:
+          // With equal samples every rank's own steps are those of the reference on one part.
+          if (scope_.equal && axis.getTag().getValue() == "local_sgd") break;
+          [[fallthrough]];
         default: scope_.skipped.push_back(name); return;
       }
     }

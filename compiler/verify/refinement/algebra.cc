@@ -133,26 +133,38 @@ Results unscale(pd::OpView op, const AlgebraContext& context) {
   return results;
 }
 
-// Gradients pass where all of them are finite; what the scale becomes is an atom.
+// Gradients pass where all of them are finite. What the scale and its counters become follows from
+// what was found and from what they were, whatever stands in X: one term per state, so that another
+// counter in a slot is another term.
 Results updateScale(pd::OpView op, const AlgebraContext& context) {
   mlir::Value found = op.input("FoundInfinite");
   if (!found) return std::nullopt;
+  const auto termOf = [&](llvm::StringRef slot) {
+    mlir::Value value = op.input(slot);
+    return value ? context.termOf(value) : Terms::kNone;
+  };
+  std::vector<TermId> state;
+  for (llvm::StringRef slot : kScaleState) state.push_back(termOf(slot));
+  // What is written in place is the scale itself, and nothing stops the update.
+  const bool plain =
+      op.inputCount("StopUpdate") == 0 &&
+      (op.inputCount("$LossScaling") == 0 || termOf("$LossScaling") == termOf("PrevLossScaling"));
+  if (!plain) return std::nullopt;
   const std::optional<bool> overflow =
       truthOf(context.terms, context.termOf(found), context.assumed);
-  if (!overflow || *overflow) return std::nullopt;
   const Description own = describeOp(op, context.anyFloat);
-  std::vector<TermId> operands, results(op.operation()->getNumResults(), Terms::kNone);
-  for (const auto& [slot, values] : own.inputs)
-    for (mlir::Value value : values) operands.push_back(context.termOf(value));
-  std::string key = "update_loss_scaling|";
-  for (const auto& [name, value] : own.attributes) key += name + "=" + value + "|";
+  std::vector<TermId> results(op.operation()->getNumResults(), Terms::kNone);
   for (auto [i, output] : llvm::enumerate(own.outputs))
-    results[i] = context.terms.of(
-        context.terms.atom("update_loss_scaling", key + "->" + output, operands, op.operation()));
+    results[i] = movedScale(context.terms, own.attributes, output, state, op.operation());
   for (unsigned i = 0; i < op.outputCount("Out"); ++i) {
     mlir::Value x = op.input("X", i), out = op.output("Out", i);
     if (!x || !out) return std::nullopt;
-    results[llvm::cast<mlir::OpResult>(out).getResultNumber()] = context.termOf(x);
+    const TermId term = context.termOf(x);
+    results[llvm::cast<mlir::OpResult>(out).getResultNumber()] =
+        overflow && !*overflow ? term
+                               : context.terms.of(context.terms.atom(
+                                     "update_loss_scaling", "update_loss_scaling|gradient",
+                                     {state.front(), term}, op.operation()));
   }
   return results;
 }
@@ -212,6 +224,14 @@ constexpr AlgebraRow kAlgebra[] = {
 };
 
 }  // namespace
+
+TermId movedScale(Terms& terms, const std::map<std::string, std::string>& attributes,
+                  const std::string& output, const std::vector<TermId>& state,
+                  mlir::Operation* op) {
+  std::string key = "update_loss_scaling|";
+  for (const auto& [name, value] : attributes) key += name + "=" + value + "|";
+  return terms.of(terms.atom("update_loss_scaling", key + "->" + output, state, op));
+}
 
 std::optional<std::vector<TermId>> compute(pd::OpView op, const AlgebraContext& context) {
   if (op.operation()->getNumResults() == 0) return std::nullopt;

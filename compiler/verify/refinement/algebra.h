@@ -15,6 +15,10 @@ namespace dtranspile::verify {
 // The type of atoms that say whether a check found an element that is not finite.
 inline constexpr const char* kFoundInfinite = "FoundInfinite";
 
+// What the scale and its counters depend on, by slot, in the order of the operands of their terms.
+inline constexpr llvm::StringLiteral kScaleState[] = {"FoundInfinite", "PrevLossScaling",
+                                                      "InGoodSteps", "InBadSteps"};
+
 struct AlgebraContext {
   Terms& terms;
   const std::set<AtomId>& positive;
@@ -22,6 +26,10 @@ struct AlgebraContext {
   bool anyFloat;
   std::function<TermId(mlir::Value)> termOf;
 };
+
+// What update_loss_scaling gives in an output ("LossScaling#0"), of what stands in kScaleState.
+TermId movedScale(Terms& terms, const std::map<std::string, std::string>& attributes,
+                  const std::string& output, const std::vector<TermId>& state, mlir::Operation* op);
 
 // The terms of the results; nothing where the op is not computed with, or not in this form.
 std::optional<std::vector<TermId>> compute(pd::OpView op, const AlgebraContext& context);

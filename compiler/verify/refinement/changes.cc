@@ -37,13 +37,11 @@ std::string decimal(double value) {
 
 std::string single(double value) { return attributeText({value}, /*single=*/true); }
 
-
 // An op with further inputs (a master weight, a tensor of a rate) is not one that the pass
 // rewrites.
 bool onlyHas(const Description& op, const std::vector<std::string>& slots) {
-  return llvm::all_of(op.inputs, [&](const auto& entry) {
-    return llvm::is_contained(slots, entry.first);
-  });
+  return llvm::all_of(op.inputs,
+                      [&](const auto& entry) { return llvm::is_contained(slots, entry.first); });
 }
 
 // Those of the op's attributes that the other rule has too go over to it.
@@ -59,13 +57,12 @@ void handOver(const Description& op, llvm::StringRef type, llvm::ArrayRef<const 
 // lamb reads adam's state: passes/lamb/pass.td has the formulas.
 void readAsLamb(Description& op, double decay, const std::vector<std::string>& excluded,
                 bool version2, mlir::MLIRContext* context) {
-  if (op.type != "adam" ||
-      !onlyHas(op, {"Param", "Grad", "LearningRate", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow",
-                    "MasterParam", "SkipUpdate"}))
+  if (op.type != "adam" || !onlyHas(op, {"Param", "Grad", "LearningRate", "Moment1", "Moment2",
+                                         "Beta1Pow", "Beta2Pow", "MasterParam", "SkipUpdate"}))
     return;
   const llvm::StringRef parameter = pd::nameOf(op.input("Param"));
-  const bool decays = llvm::none_of(
-      excluded, [&](const std::string& entry) { return parameter.ends_with(entry); });
+  const bool decays =
+      llvm::none_of(excluded, [&](const std::string& entry) { return parameter.ends_with(entry); });
   std::map<std::string, std::string> attributes = defaultAttributes(context, "lamb");
   handOver(op, "lamb", {"beta1", "beta2", "epsilon", "multi_precision"}, attributes);
   attributes["weight_decay"] = single(decays ? decay : 0);
@@ -89,8 +86,7 @@ void readAsLars(Description& op, const std::map<std::string, std::string>& own,
   for (const char* attribute : {"use_nesterov", "regularization_method"})
     if (op.attributes[attribute] != plain.at(attribute)) return;
   const llvm::StringRef parameter = pd::nameOf(op.input("Param"));
-  if (llvm::any_of(excluded,
-                   [&](const std::string& entry) { return parameter.contains(entry); }))
+  if (llvm::any_of(excluded, [&](const std::string& entry) { return parameter.contains(entry); }))
     return;
   std::map<std::string, std::string> attributes = defaultAttributes(context, "lars_momentum");
   handOver(op, "lars_momentum", {"mu", "multi_precision", "rescale_grad"}, attributes);
@@ -110,10 +106,9 @@ struct Context {
 std::string lamb(mlir::DictionaryAttr change, const Context& at) {
   const double decay = number(change, "lamb_weight_decay", 0);
   const std::vector<std::string> excluded = words(change, "lamb_exclude_from_weight_decay");
-  at.changes.readAs.push_back(
-      [=, context = at.context, version2 = at.version2](Description& op) {
-        readAsLamb(op, decay, excluded, version2, context);
-      });
+  at.changes.readAs.push_back([=, context = at.context, version2 = at.version2](Description& op) {
+    readAsLamb(op, decay, excluded, version2, context);
+  });
   return "every adam update is lamb with weight decay " + decimal(decay) +
          (excluded.empty() ? "" : ", 0 for parameters that end with " + listText(excluded));
 }
@@ -126,9 +121,8 @@ std::string lars(mlir::DictionaryAttr change, const Context& at) {
   const std::map<std::string, std::string> own = {{"lars_coeff", single(coefficient)},
                                                   {"lars_weight_decay", single(decay)},
                                                   {"epsilon", single(epsilon)}};
-  at.changes.readAs.push_back([=, context = at.context](Description& op) {
-    readAsLars(op, own, excluded, context);
-  });
+  at.changes.readAs.push_back(
+      [=, context = at.context](Description& op) { readAsLars(op, own, excluded, context); });
   return "every momentum update is lars_momentum with coefficient " + decimal(coefficient) +
          ", weight decay " + decimal(decay) + " and epsilon " + decimal(epsilon) +
          (excluded.empty() ? "" : ", but those of parameters that contain " + listText(excluded));
@@ -146,16 +140,68 @@ std::string gradientMerge(mlir::DictionaryAttr change, const Context& at) {
          " of their gradients; nothing else of the source changes in between";
 }
 
-std::string amp(mlir::DictionaryAttr, const Context& at) {
+std::string scalingText(const LossScaling& scaling) {
+  std::string text = "; the loss is scaled by " + decimal(scaling.initial);
+  if (scaling.dynamic)
+    text += " first, times " + decimal(scaling.increase) + " after every " +
+            std::to_string(scaling.increaseEvery) + " finite steps and " +
+            decimal(scaling.decrease) + " after " + std::to_string(scaling.decreaseEvery) +
+            " that are not";
+  return text + ", and a step whose gradients are not all finite changes nothing but the scale";
+}
+
+std::string amp(mlir::DictionaryAttr change, const Context& at) {
+  const auto whole = [&](llvm::StringRef name) {
+    auto value = change.getAs<mlir::IntegerAttr>(name);
+    return value ? value.getInt() : int64_t{0};
+  };
+  const auto flag = [&](llvm::StringRef name) {
+    auto value = change.getAs<mlir::BoolAttr>(name);
+    return value && value.getValue();
+  };
   at.changes.anyFloat = true;
-  return "floats are rounded where casts say so; where the loss is scaled, a step whose gradients "
-         "are not all finite changes nothing but the scale";
+  const std::vector<std::string> dtype = words(change, "amp_dtype");
+  at.changes.half = dtype.empty() ? "" : dtype.front();
+  at.changes.kept = words(change, "custom_black_list");
+  if (flag("scaled"))
+    at.changes.scaling = LossScaling{number(change, "init_loss_scaling", 0),
+                                     flag("use_dynamic_loss_scaling"),
+                                     whole("incr_every_n_steps"),
+                                     whole("decr_every_n_nan_or_inf"),
+                                     number(change, "incr_ratio", 0),
+                                     number(change, "decr_ratio", 0)};
+  const bool copies = change.getAs<mlir::BoolAttr>("pure") != nullptr;
+  return std::string(copies ? "parameters lie in half precision beside float32 copies that are "
+                              "updated; "
+                            : "") +
+         "floats are rounded to " + (at.changes.half.empty() ? "no type" : at.changes.half) +
+         " where casts say so, but for variables and their updates" +
+         (at.changes.scaling ? scalingText(*at.changes.scaling) : "");
 }
 
 // Nothing is claimed but that values that are computed again are the same.
 std::string recompute(mlir::DictionaryAttr, const Context& at) {
   at.changes.sharedDraws = true;
   return "activations are computed again in the backward part, from the same random numbers";
+}
+
+std::string asp(mlir::DictionaryAttr change, const Context& at) {
+  at.changes.pruned = words(change, "asp_excluded_layers");
+  return "weights of layers fc, linear and conv2d keep the two largest of every four elements that "
+         "start-up gives them, the others are zero after start-up and after every update" +
+         (at.changes.pruned->empty()
+              ? ""
+              : "; but those of parameters that contain " + listText(*at.changes.pruned));
+}
+
+std::string lookahead(mlir::DictionaryAttr change, const Context& at) {
+  SlowWeights slow;
+  if (auto steps = change.getAs<mlir::IntegerAttr>("lookahead_k")) slow.steps = steps.getInt();
+  slow.alpha = number(change, "lookahead_alpha", 1);
+  at.changes.slow = slow;
+  return "slow weights are the parameters of the first step, and in every " +
+         std::to_string(slow.steps) + "th step both become " + decimal(slow.alpha) +
+         " times the parameter and " + decimal(1 - slow.alpha) + " times the slow weight";
 }
 
 struct ChangeRow {
@@ -165,9 +211,11 @@ struct ChangeRow {
 // A pass without a row here is unknown: its job is left open, not believed.
 constexpr ChangeRow kChanges[] = {
     {"amp", amp},
+    {"asp", asp},
     {"gradient-merge", gradientMerge},
     {"lamb", lamb},
     {"lars", lars},
+    {"lookahead", lookahead},
     {"recompute", recompute},
 };
 
@@ -181,8 +229,8 @@ Changes changesOf(mlir::ModuleOp job, int64_t version) {
   for (mlir::Attribute entry : list) {
     auto change = llvm::cast<mlir::DictionaryAttr>(entry);
     const llvm::StringRef pass = change.getAs<mlir::StringAttr>("pass").getValue();
-    const ChangeRow* row = llvm::find_if(
-        kChanges, [&](const ChangeRow& one) { return pass == one.pass; });
+    const ChangeRow* row =
+        llvm::find_if(kChanges, [&](const ChangeRow& one) { return pass == one.pass; });
     if (row == std::end(kChanges)) changes.unknown.push_back(pass.str());
     else changes.statements.emplace_back(pass.str(), row->read(change, at));
   }

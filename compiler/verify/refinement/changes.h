@@ -18,6 +18,20 @@ struct MergedSteps {
   bool average = true;
 };
 
+// How the loss scale begins and moves (amp).
+struct LossScaling {
+  double initial = 0;
+  bool dynamic = false;
+  int64_t increaseEvery = 0, decreaseEvery = 0;
+  double increase = 0, decrease = 0;
+};
+
+// Slow weights that move every so many steps (lookahead).
+struct SlowWeights {
+  int64_t steps = 1;
+  double alpha = 1;
+};
+
 struct Changes {
   // One per pass: name and what it means, in words.
   std::vector<std::pair<std::string, std::string>> statements;
@@ -25,8 +39,14 @@ struct Changes {
   std::vector<std::string> unknown;
   // Floats are computed with in other precisions; overflowed steps change nothing (amp).
   bool anyFloat = false;
-  bool sharedDraws = false;  // random ops that run twice draw once (recompute)
+  std::optional<LossScaling> scaling;  // nothing: the loss is not scaled
+  std::string half;                    // the one type that floats are rounded to ("float16")
+  std::vector<std::string> kept;       // types of ops that compute as in the source
+  bool sharedDraws = false;            // random ops that run twice draw once (recompute)
   std::optional<MergedSteps> merged;
+  std::optional<SlowWeights> slow;
+  // Weights of layers are pruned but for those whose name has one of these parts (asp).
+  std::optional<std::vector<std::string>> pruned;
   // Rewrites of single ops, in order.
   std::vector<std::function<void(Description&)>> readAs;
 };

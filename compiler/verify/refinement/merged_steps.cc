@@ -69,8 +69,13 @@ void Proof::mergedSteps(Programs programs, const Conditions& conditions,
       break;
     }
   }
-  const Effects updating = follow(terms_, programs.reference, last);
-  same(updating, update, at, /*names=*/false);
+  Effects updating;
+  for (const SlowCase& slow : slowCases(conditions)) {
+    Assumptions all = last;
+    all.assumed.insert(slow.assumed.begin(), slow.assumed.end());
+    updating = follow(terms_, programs.reference, all);
+    same(updating, withSlow(update, conditions, slow.kind), at, /*names=*/false);
+  }
   for (const auto& [parameter, name] : sums) {
     auto found = updating.variables.find(name);
     const bool emptied = found != updating.variables.end() && found->second == Terms::kZero;
@@ -81,7 +86,36 @@ void Proof::mergedSteps(Programs programs, const Conditions& conditions,
                          parameter + "`, begins at zero, and again after the update",
                      "empty it in start-up and where it is taken out");
   }
-  countsTo(*conditions.due, between, updating, at);
+  for (const auto& [parameter, name] : sums) {
+    sums_.push_back(name);
+    accounted_.insert(name);
+  }
+  // What else is new moves with the update: the counters of the loss scale.
+  if (!countsTo(*conditions.due, between, updating, at)) return;
+  for (const std::string& name : added_) {
+    auto found = between.variables.find(name);
+    if (accounted_.count(name) || found == between.variables.end() ||
+        found->second == variableTerm(terms_, name))
+      continue;
+    return unknown(at, "variable `" + name + "` changes in a step that does not update",
+                   "change it with the update");
+  }
+}
+
+void Proof::mergesAlike(const Effects& overflow, pd::ProgramOp at) {
+  const auto ends = [&](const std::string& name, TermId wanted) {
+    auto found = overflow.variables.find(name);
+    if (found != overflow.variables.end() && found->second == wanted) return true;
+    unknown(at,
+            "it is not shown that `" + name +
+                "` goes on as in other steps where a gradient is not finite",
+            "empty sums and count steps outside of the branch that such a step leaves out");
+    return false;
+  };
+  for (const std::string& name : sums_)
+    if (!ends(name, Terms::kZero)) return;
+  for (const auto& [name, term] : counted_)
+    if (!ends(name, term)) return;
 }
 
 // A condition that has held good for two periods does so for ever: it looks at the remainder by a
@@ -129,6 +163,9 @@ bool Proof::countsTo(AtomId due, const Effects& between, const Effects& update, 
         start == initial_.end() ? std::nullopt : valueOf(terms_, start->second, {});
     if (!value) return fail("`" + name + "` does not begin with a number");
     counters[name] = *value;
+    accounted_.insert(name);
+    auto after = update.variables.find(name);
+    counted_[name] = after == update.variables.end() ? variableTerm(terms_, name) : after->second;
   }
   for (int64_t step = 1; step <= 2 * steps; ++step) {
     const std::optional<int64_t> taken = valueOf(terms_, condition, counters);

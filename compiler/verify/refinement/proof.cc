@@ -52,23 +52,46 @@ std::vector<std::string> lossScales(pd::ProgramOp program) {
 
 }  // namespace
 
+Proof::Proof(const Changes& changes, std::vector<std::string> variables,
+             std::vector<std::string> added, pd::ProgramOp main, Rung& rung)
+    : changes_(changes), variables_(std::move(variables)), added_(std::move(added)), rung_(rung) {
+  std::set<std::string> updated;
+  main.walk([&](mlir::Operation* op) {
+    if (!pd::OpView::isFrameworkOp(op)) return;
+    const pd::OpView update(op);
+    if (!update.input("Grad") || !update.output("ParamOut")) return;
+    for (mlir::Value parameter : update.inputs("Param"))
+      if (parameter) updated.insert(pd::nameOf(parameter).str());
+  });
+  updated_.assign(updated.begin(), updated.end());
+  if (changes_.pruned) pruned_ = prunedWeights(main, *changes_.pruned);
+  for (const auto& [weight, type] : pruned_) own_.push_back(maskOf(weight));
+}
+
 void Proof::unknown(mlir::Operation* at, std::string text, std::string remedy) {
-  rung_.add(
-      messageAt(at, Message::Level::Unknown, "refines", std::move(text), std::move(remedy)));
+  rung_.add(messageAt(at, Message::Level::Unknown, "refines", std::move(text), std::move(remedy)));
 }
 
 bool Proof::ofSource(const std::string& variable) const {
   return std::binary_search(variables_.begin(), variables_.end(), variable);
 }
 
+std::vector<std::string> Proof::watched() const {
+  std::vector<std::string> names = variables_;
+  names.insert(names.end(), own_.begin(), own_.end());
+  return names;
+}
+
 // What both programs are read under: which conditions hold, whether roundings between floats count,
 // which numbers are above zero, which draws are one.
-Assumptions Proof::assumptions(const std::map<AtomId, bool>& assumed) const {
+Assumptions Proof::assumptions(const std::map<AtomId, bool>& assumed) {
   Assumptions all;
   all.anyFloat = changes_.anyFloat;
   all.positive = positive_;
   all.assumed = assumed;
   if (changes_.sharedDraws) all.sharedDraws = &sourceNames_;
+  for (const auto& [weight, type] : pruned_) all.masks.insert(maskOf(weight));
+  for (const auto& [copy, parameter] : copies_) all.before[copy] = variableTerm(terms_, parameter);
   return all;
 }
 
@@ -83,18 +106,67 @@ Effects Proof::source(pd::ProgramOp program, Gradients* gradients) {
       for (const auto& rewrite : changes_.readAs) rewrite(op);
     };
   llvm::DenseMap<mlir::Value, std::string> parameters;
-  if (gradients) {
-    parameters = gradientsOf(program);
+  if (gradients) parameters = gradientsOf(program);
+  if (gradients || !pruned_.empty())
     all.replace = [&, gradients](mlir::OpResult result, TermId term) {
+      if (const std::string weight = prunedBy(result); !weight.empty())
+        return maskedTerm(terms_, term, maskOf(weight));
       auto found = parameters.find(result);
       if (found == parameters.end()) return term;
       gradients->complete[found->second] = term;
-      const TermId merged = terms_.of(terms_.atom(
-          "merged gradient", "merged gradient of " + found->second, {}, nullptr));
+      const TermId merged = terms_.of(
+          terms_.atom("merged gradient", "merged gradient of " + found->second, {}, nullptr));
       return gradients->merged[found->second] = merged;
     };
-  }
   return follow(terms_, program, all);
+}
+
+void Proof::findCopies(pd::ProgramOp reference) {
+  if (!changes_.anyFloat) return;
+  const auto variableOf = [](mlir::Value value) {
+    auto get = value ? value.getDefiningOp<pd::GetOp>() : pd::GetOp();
+    return get ? get.getVar().str() : std::string();
+  };
+  reference.walk([&](mlir::Operation* op) {
+    if (!pd::OpView::isFrameworkOp(op)) return;
+    const std::string copy = variableOf(pd::OpView(op).input("MasterParam"));
+    const std::string parameter = variableOf(pd::OpView(op).input("Param"));
+    if (copy.empty() || ofSource(copy) || !ofSource(parameter)) return;
+    if (copies_.emplace(copy, parameter).second) own_.push_back(copy);
+  });
+}
+
+TermId Proof::beforeStep(const std::string& name) {
+  auto found = copies_.find(name);
+  return variableTerm(terms_, found == copies_.end() ? name : found->second);
+}
+
+// The weight that an update of the source gives and that is pruned; empty for other values.
+std::string Proof::prunedBy(mlir::OpResult result) const {
+  const pd::OpView op(result.getOwner());
+  if (pruned_.empty() || !op.input("Grad")) return "";
+  for (unsigned i = 0; i < op.outputCount("ParamOut"); ++i)
+    if (op.output("ParamOut", i) == result && op.input("Param", i)) {
+      const std::string weight = pd::nameOf(op.input("Param", i)).str();
+      return pruned_.count(weight) ? weight : "";
+    }
+  return "";
+}
+
+void Proof::pruneAtStart(Effects& source, const Effects& reference, pd::ProgramOp at) {
+  for (const auto& [weight, type] : pruned_) {
+    TermId& made = source.variables[weight];
+    auto mask = reference.variables.find(maskOf(weight)), now = reference.variables.find(weight);
+    if (mask == reference.variables.end() || now == reference.variables.end() ||
+        !isMask(terms_, mask->second, made, type) ||
+        !isPruned(terms_, now->second, made, mask->second))
+      return unknown(at,
+                     "it is not shown that start-up keeps the two largest of every four elements "
+                     "of `" +
+                         weight + "`",
+                     kAgain);
+    made = now->second;
+  }
 }
 
 // Terms are interned, so two values are shown equal where their ids are. The first difference is
@@ -107,9 +179,11 @@ void Proof::same(const Effects& reference, const Effects& source, pd::ProgramOp 
             "it is not shown that " + what + " is what the source makes of it: this " + found.text,
             kAgain);
   };
-  for (const std::string& name : variables_) {
-    const TermId before = variableTerm(terms_, name);
-    auto mine = reference.variables.find(name), theirs = source.variables.find(name);
+  for (const std::string& name : watched()) {
+    const TermId before = beforeStep(name);
+    auto copied = copies_.find(name);
+    auto mine = reference.variables.find(name),
+         theirs = source.variables.find(copied == copies_.end() ? name : copied->second);
     const TermId a = mine == reference.variables.end() ? before : mine->second;
     const TermId b = theirs == source.variables.end() ? before : theirs->second;
     if (a == b) continue;
@@ -119,22 +193,20 @@ void Proof::same(const Effects& reference, const Effects& source, pd::ProgramOp 
   for (const auto& [name, theirs] : source.names) {
     auto mine = reference.names.find(name);
     if (mine != reference.names.end() && mine->second == theirs) continue;
-    if (mine != reference.names.end())
-      return differs("`" + name + "`", mine->second, theirs);
+    if (mine != reference.names.end()) return differs("`" + name + "`", mine->second, theirs);
     return unknown(at, "`" + name + "`, which the source computes, is not computed", kAgain);
   }
 }
 
 void Proof::unchanged(const Effects& reference, pd::ProgramOp at, const std::string& when) {
   ++cases_;
-  for (const std::string& name : variables_) {
+  for (const std::string& name : watched()) {
     auto found = reference.variables.find(name);
-    if (found == reference.variables.end() || found->second == variableTerm(terms_, name)) continue;
-    const TermDifference difference =
-        explain(terms_, found->second, variableTerm(terms_, name));
+    if (found == reference.variables.end() || found->second == beforeStep(name)) continue;
+    const TermDifference difference = explain(terms_, found->second, beforeStep(name));
     return unknown(difference.op ? difference.op : at.getOperation(),
-                   "it is not shown that variable `" + name + "` stays as it is " + when +
-                       ": it " + difference.text,
+                   "it is not shown that variable `" + name + "` stays as it is " + when + ": it " +
+                       difference.text,
                    "change it in the branch that runs otherwise");
   }
 }
@@ -142,9 +214,23 @@ void Proof::unchanged(const Effects& reference, pd::ProgramOp at, const std::str
 // Both start-ups give every variable of the source the same value. What the reference adds
 // (counters, sums, loss scales) is noted as what the step begins with.
 void Proof::startup(Programs programs) {
-  const Effects source = follow(terms_, programs.source, assumptions());
+  Effects source = follow(terms_, programs.source, assumptions());
   const Effects reference = follow(terms_, programs.reference, assumptions());
+  pruneAtStart(source, reference, programs.reference);
+  for (const auto& [copy, parameter] : copies_) {
+    auto made = reference.variables.find(copy), rounded = reference.variables.find(parameter);
+    if (made == reference.variables.end() || rounded == reference.variables.end() ||
+        made->second != rounded->second)
+      unknown(
+          programs.reference,
+          "it is not shown that start-up makes `" + copy + "` what it makes `" + parameter + "`",
+          kAgain);
+  }
+  // What start-up leaves in variables that are new is looked at where it counts.
+  std::vector<std::string> own;
+  std::swap(own, own_);
   same(reference, source, programs.reference, /*names=*/false);
+  std::swap(own, own_);
   for (const auto& [name, term] : reference.variables)
     if (!ofSource(name)) initial_[name] = term;
 }
@@ -208,6 +294,7 @@ std::optional<Proof::Conditions> Proof::conditionsOf(const Effects& reference, p
       const std::vector<std::string> read = variablesOf(terms_, terms_.of(decider));
       if (read.empty() || llvm::all_of(read, [&](const auto& name) { return ofSource(name); }))
         continue;
+      if (changes_.slow && takeSlowCondition(decider, conditions.slow)) continue;
       if (!changes_.merged || (conditions.due && *conditions.due != decider)) {
         unknown(atom.op ? atom.op : at.getOperation(),
                 "decides a branch that the source does not have, and no declared change says when "
@@ -217,6 +304,9 @@ std::optional<Proof::Conditions> Proof::conditionsOf(const Effects& reference, p
       }
       conditions.due = decider;
     }
+  if (!changes_.slow) return conditions;
+  if (!countsSteps(conditions.slow, at)) return std::nullopt;
+  rememberSlow(conditions.slow);
   return conditions;
 }
 
@@ -230,16 +320,25 @@ void Proof::step(Programs programs, const Conditions& conditions) {
     if (!conditions.due) return;
     finite[*conditions.due] = true;  // gradients are looked at where they are taken out
   } else {
-    const Effects reference = follow(terms_, programs.reference, assumptions(finite));
-    same(reference, source(programs.source, nullptr), programs.reference, /*names=*/true);
+    const Effects plain = source(programs.source, nullptr);
+    for (const SlowCase& slow : slowCases(conditions)) {
+      std::map<AtomId, bool> all = finite;
+      all.insert(slow.assumed.begin(), slow.assumed.end());
+      same(follow(terms_, programs.reference, assumptions(all)),
+           withSlow(plain, conditions, slow.kind), programs.reference, /*names=*/true);
+    }
   }
+  std::vector<Case> cases = {{follow(terms_, programs.reference, assumptions(finite)), finite}};
   // Any one of them that overflows is enough.
   for (AtomId one : conditions.overflow) {
     std::map<AtomId, bool> overflow = finite;
     overflow[one] = true;
-    unchanged(follow(terms_, programs.reference, assumptions(overflow)), programs.reference,
-              "where a gradient is not finite");
+    cases.push_back({follow(terms_, programs.reference, assumptions(overflow)), overflow});
+    unchanged(cases.back().effects, programs.reference, "where a gradient is not finite");
+    mergesAlike(cases.back().effects, programs.reference);
   }
+  lossScale(cases, programs.reference);
+  allAreAccountedFor(programs.reference);
 }
 
 }  // namespace dtranspile::verify

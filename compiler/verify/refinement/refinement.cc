@@ -6,6 +6,7 @@
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_diff.h"
 #include "compiler/analysis/program_info.h"
+#include "compiler/verify/refinement/precision.h"
 #include "compiler/verify/refinement/proof.h"
 #include "dialects/dist/dist.h"
 
@@ -18,9 +19,9 @@ void leaveOpen(Rung& rung, mlir::Operation* at, std::string text, std::string re
   rung.add(messageAt(at, Message::Level::Unknown, "refines", std::move(text), std::move(remedy)));
 }
 
-// Every variable of the source is one of the reference, of the same kind.
+// Every variable of the source is one of the reference, and says of itself what it says there.
 std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp reference,
-                                        bool anyFloat, Rung& rung) {
+                                        Rung& rung) {
   std::vector<std::string> names;
   for (auto var : source.getOps<pd::VarOp>()) {
     names.push_back(var.getSymName().str());
@@ -28,10 +29,11 @@ std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp re
     if (!own)
       leaveOpen(rung, reference,
                 "variable `" + var.getSymName().str() + "` of the source is missing");
-    else if (own.getParameter() != var.getParameter() ||
-             describeType(own.getType(), anyFloat) != describeType(var.getType(), anyFloat))
-      leaveOpen(rung, own,
-                "variable `" + var.getSymName().str() + "` is another one than in the source");
+    else if (own->getAttrDictionary() != var->getAttrDictionary())
+      leaveOpen(
+          rung, own,
+          "variable `" + var.getSymName().str() + "` is another one than in the source: " +
+              attributeDifference("variable", own->getAttrDictionary(), var->getAttrDictionary()));
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -44,7 +46,7 @@ void checkDeclarations(pd::ProgramOp source, pd::ProgramOp reference, bool anyFl
   reference.walk([&](pd::DeclOp decl) { own[decl.getName().str()].push_back(decl); });
   const auto facts = [&](pd::DeclOp decl) {
     mlir::NamedAttrList list(decl->getAttrDictionary());
-    if (anyFloat) list.erase("dtype");
+    if (anyFloat && !decl.isPersistable()) list.erase("dtype");
     return list.getDictionary(decl.getContext());
   };
   for (auto decl : source.getBodyBlock()->getOps<pd::DeclOp>()) {
@@ -59,6 +61,26 @@ void checkDeclarations(pd::ProgramOp source, pd::ProgramOp reference, bool anyFl
   }
 }
 
+// What a program is fed, and what it says of itself, is what the source says.
+void checkProgram(pd::ProgramOp source, pd::ProgramOp reference, Rung& rung) {
+  if (source->getAttrDictionary() != reference->getAttrDictionary())
+    leaveOpen(rung, reference,
+              attributeDifference("program", reference->getAttrDictionary(),
+                                  source->getAttrDictionary()));
+  std::map<std::string, pd::InputOp> feeds;
+  for (pd::InputOp input : inputsOf(source)) feeds[input.getName().str()] = input;
+  for (pd::InputOp input : inputsOf(reference)) {
+    auto found = feeds.find(input.getName().str());
+    if (found == feeds.end() || found->second.getType() != input.getType())
+      leaveOpen(rung, input,
+                "takes the feed `" + input.getName().str() + "`, which the source takes " +
+                    (found == feeds.end() ? "not" : "with another type"));
+    else feeds.erase(found);
+  }
+  for (const auto& [name, input] : feeds)
+    leaveOpen(rung, reference, "does not take the feed `" + name + "` of the source");
+}
+
 // Programs beside main and start-up are those of the source.
 void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat, Rung& rung) {
   const CompareRules rules{};
@@ -71,6 +93,7 @@ void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat,
     }
     if (program.getSymName() == "main" || program.getSymName() == "startup") {
       checkDeclarations(program, own, anyFloat, rung);
+      checkProgram(program, own, rung);
       continue;
     }
     if (auto found = firstDifference(own, program, rules))
@@ -105,11 +128,20 @@ Rung verifyRefinement(mlir::ModuleOp job) {
       leaveOpen(rung, job, "changes are declared, but the job has no reference beside its source");
     return rung;
   }
-  std::vector<std::string> variables = checkVariables(source, reference, changes.anyFloat, rung);
+  std::vector<std::string> variables = checkVariables(source, reference, rung), added;
+  for (auto var : reference.getOps<pd::VarOp>())
+    if (!source.lookupSymbol(var.getSymName())) added.push_back(var.getSymName().str());
   checkOthers(source, reference, changes.anyFloat, rung);
   pd::ProgramOp own = findProgram(reference, "main");
   if (!main || !own) return rung;
-  Proof proof(changes, std::move(variables), rung);
+  // Whoever runs the job is told the loss, which roles of ops name.
+  if (findLoss(main) != findLoss(own))
+    leaveOpen(
+        rung, own,
+        "its loss is `" + findLoss(own) + "`; that of the source is `" + findLoss(main) + "`");
+  if (changes.anyFloat) checkPrecision(changes, own, rung);
+  Proof proof(changes, std::move(variables), std::move(added), main, rung);
+  proof.findCopies(own);
   if (pd::ProgramOp startup = findProgram(source, "startup"))
     if (pd::ProgramOp theirs = findProgram(reference, "startup")) proof.startup({startup, theirs});
   proof.main({main, own});

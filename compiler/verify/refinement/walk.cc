@@ -129,6 +129,7 @@ class Walk {
                       "undef", "undef " + describeType(undef.getType(), given_.anyFloat), {}, op)));
     if (!pd::OpView::isFrameworkOp(op)) return;  // results are atoms of their own
     pd::OpView view(op);
+    if (std::optional<TermId> product = masked(view)) return give(op, 0, *product);
     if (op->getNumRegions() == 0) {
       const AlgebraContext context{terms_, positive_, given_.assumed, given_.anyFloat,
                                    [&](mlir::Value value) { return termOf(value); }};
@@ -138,9 +139,42 @@ class Walk {
       }
     }
     Description description = describeOp(view, given_.anyFloat);
+    const bool twice = updatesCopies(view, description);
     if (given_.readAs) given_.readAs(description);
     const std::string draw = given_.sharedDraws ? sharedDraw(view, description) : "";
     atoms(view, description, draw.empty() ? drawOf(view) : draw);
+    // Over the reals the copy is the parameter, and the update of one that of the other.
+    if (twice) values_[view.output("MasterParamOut")] = values_[view.output("ParamOut")];
+  }
+
+  // An update of a parameter in half precision beside its float32 copy is the update of one, where
+  // both are one value.
+  bool updatesCopies(pd::OpView view, Description& description) {
+    mlir::Value copy = view.input("MasterParam"), parameter = view.input("Param");
+    if (!given_.anyFloat || !copy || !parameter || view.inputCount("MasterParam") != 1 ||
+        !view.output("MasterParamOut") || !view.output("ParamOut") ||
+        termOf(copy) != termOf(parameter))
+      return false;
+    description.inputs.erase("MasterParam");
+    const std::map<std::string, std::string> plain =
+        defaultAttributes(view.operation()->getContext(), description.type);
+    if (auto found = plain.find("multi_precision"); found != plain.end())
+      description.attributes["multi_precision"] = found->second;
+    return true;
+  }
+
+  // x · m of equal shapes, with m a mask.
+  std::optional<TermId> masked(pd::OpView op) {
+    if (given_.masks.empty() || op.type() != "elementwise_mul" || op.getInt("axis") != -1)
+      return std::nullopt;
+    mlir::Value x = op.input("X"), y = op.input("Y");
+    const Atom* mask = y ? terms_.single(termOf(y)) : nullptr;
+    if (!x || !mask || mask->type != "variable" || x.getType() != y.getType() ||
+        x.getType() != op.operation()->getResult(0).getType())
+      return std::nullopt;
+    const std::string name = mask->key.substr(sizeof("variable ") - 1);
+    if (!given_.masks.count(name)) return std::nullopt;
+    return maskedTerm(terms_, termOf(x), name);
   }
 
   // A draw that others share is the one that its first op is in the source, with the seed that it
@@ -243,6 +277,10 @@ class Walk {
 
 TermId variableTerm(Terms& terms, llvm::StringRef name) {
   return terms.of(terms.atom("variable", "variable " + name.str(), {}, nullptr));
+}
+
+TermId maskedTerm(Terms& terms, TermId weight, const std::string& mask) {
+  return terms.of(terms.atom("masked", "masked by " + mask, {weight}, nullptr));
 }
 
 Effects follow(Terms& terms, pd::ProgramOp program, const Assumptions& assumptions) {

@@ -30,6 +30,8 @@ struct Assumptions {
   // are one draw where it is one value. Not null: the names of the source, whose own ops `seed` are
   // ops like others.
   const std::set<std::string>* sharedDraws = nullptr;
+  // Variables that weights are multiplied by (asp), where they are what they were before the step.
+  std::set<std::string> masks;
   // What an op is read as (lamb for adam); null: as it stands.
   std::function<void(Description&)> readAs;
   // Called with every value that a framework op of the program's own block has given; what it
@@ -43,6 +45,9 @@ struct Effects {
   std::map<std::string, mlir::Operation*> makers;  // of these
   std::vector<TermId> conditions;                  // of branches, in order
 };
+
+// A weight that was multiplied by its mask, a variable.
+TermId maskedTerm(Terms& terms, TermId weight, const std::string& mask);
 
 // A variable before the step.
 TermId variableTerm(Terms& terms, llvm::StringRef name);

@@ -1,6 +1,7 @@
 #include "compiler/verify/relations/contracts.h"
 
 #include "compiler/analysis/position.h"
+#include "compiler/analysis/relations/compression.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {
@@ -36,6 +37,14 @@ constexpr ContractRow kContracts[] = {
      "a server adds (w - pulled)*g*g to a gradient g, w what it has and `pulled` what the trainer "
      "has "
      "pulled last: nothing where nobody else has pushed in between",
+     nullptr},
+    {kGradientSumTag,
+     "gradients are summed over the ranks and not divided by their number, as often larger than "
+     "the reference's as the job says; the update takes them so",
+     nullptr},
+    {kCompressionTag,
+     "every rank adds its own gradients up, with momentum, and sends the largest elements of the "
+     "sum only; what is not sent is kept, and sent when it is among the largest",
      nullptr},
     {"geo",
      "between two exchanges every trainer takes the reference's steps on its own share of each "

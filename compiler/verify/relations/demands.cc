@@ -43,6 +43,14 @@ void Demands::takeOwnStep(mlir::Value operand, Store& store) const {
   store.correct(operand, std::move(relation));
 }
 
+bool Demands::hasWantedScale(const Relation& relation) const {
+  const auto statement = question_.contracts.statements.find(kGradientSumTag.str());
+  if (statement == question_.contracts.statements.end() || !relation.gradient)
+    return relation.whole.scale.isOne();
+  return !relation.whole.scale.isLost() &&
+         statement->second == gradientSumText(relation.whole.scale);
+}
+
 // Does the op only add and multiply what it takes there?
 bool Demands::linearIn(mlir::Operation* op, mlir::Value operand) {
   const ParsedRule* rule = findRule(pd::OpView(op).type());
@@ -96,13 +104,15 @@ void Demands::beforeUpdate(mlir::Operation* op, Store& store) {
       state = State::replicated();
       wrong = true;
     }
-    if (!relation.whole.scale.isOne()) {
+    if (!hasWantedScale(relation)) {
       if (!wrong)
         faults_.push_back({op, operand, referenceName(question_, relation, operand),
                            relation.whole.scale, causesOfScale(store, operand)});
       wrong = true;
     }
-    if (!wrong) continue;
+    if (!wrong && relation.whole.scale.isOne()) continue;
+    // What is made of a gradient that may be a multiple is asked for no other one.
+    if (!wrong) corrected.gradient = false;
     corrected.whole.scale = Rational();
     corrected.parts = corrected.whole;
     store.correct(operand, std::move(corrected));  // reported once

@@ -25,6 +25,8 @@ class Demands : public UpdateWatch {
     std::vector<mlir::Operation*> causes;
   };
   bool isOwnStep(const Relation& relation) const;
+  // 1, but for gradients that the job declares to be another multiple, in these words.
+  bool hasWantedScale(const Relation& relation) const;
   static bool linearIn(mlir::Operation* op, mlir::Value operand);
   void takeOwnStep(mlir::Value operand, Store& store) const;
   void refuteUnreduced(mlir::Operation* op, mlir::Value operand, unsigned axis, const Store& store);

@@ -83,7 +83,7 @@ EverySteps everySteps(mlir::Operation* branch, pd::ProgramOp main, pd::ProgramOp
           "than 0");
   if (condition.increment.getFloat("step") != 1)
     wrong(condition.increment.operation(), "does not count every step once");
-  const std::string counter = condition.counter.getVar().str();
+  const std::string counter = every.counter = condition.counter.getVar().str();
   int sets = 0;
   main.walk([&](pd::SetOp set) {
     if (set.getVar() != counter) return;

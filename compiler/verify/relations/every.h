@@ -11,6 +11,7 @@ namespace dtranspile::verify {
 
 struct EverySteps {
   int64_t steps = 0;
+  std::string counter;               // the variable that counts
   mlir::Operation* wrong = nullptr;  // what is wrong, and why
   std::string why;
   std::string open;  // why it is no such branch as far as is known; else empty

@@ -13,8 +13,6 @@
 namespace dtranspile::verify {
 namespace {
 
-constexpr llvm::StringLiteral kSteps = "geo_sgd_need_push_nums";  // on the communicator
-
 // One table: what trainers push to it and pull from it.
 struct Traffic {
   dist::PushOp push;
@@ -98,12 +96,21 @@ class Exchange {
     if (every.wrong) return refute(every.wrong, "geo-schedule", every.why, every.remedy);
     if (!every.open.empty()) return open(branch, "geo-schedule", every.open, every.remedy);
     dist::CommOp comm = dist::lookupComm(parties_.serve, dist::commOf(parties_.serve));
-    auto steps = comm ? comm->getAttrOfType<mlir::IntegerAttr>(kSteps) : mlir::IntegerAttr();
+    auto steps =
+        comm ? comm->getAttrOfType<mlir::IntegerAttr>(dist::kExchangeSteps) : mlir::IntegerAttr();
     if (steps && steps.getInt() != every.steps)
       refute(branch, "geo-schedule",
              "is taken every " + std::to_string(every.steps) +
                  " steps, and the communicator says " + "every " + std::to_string(steps.getInt()),
              "say the same number in both places");
+    auto counter =
+        comm ? comm->getAttrOfType<mlir::StringAttr>(dist::kExchangeCounter) : mlir::StringAttr();
+    if (counter && counter.getValue() != every.counter)
+      refute(branch, "geo-schedule",
+             "is taken by the count of `" + every.counter + "`, and the communicator says that `" +
+                 counter.getValue().str() + "` counts",
+             "name the same variable in both places: the run-time system sets it before the last "
+             "step");
   }
 
   // What the branch reads, asks for, and leaves in variables.

@@ -31,12 +31,16 @@ class Names {
   }
 
  private:
-  // Regions of the job are part of the program; blocks of control flow have names of their own.
+  // Regions of the job are part of the program. Blocks of control flow have the names that they
+  // declare, and write the cells of the block around them under all others.
   void read(mlir::Block& block) {
     for (mlir::Operation& op : block) {
       auto composite = llvm::dyn_cast<dist::CompositeOp>(op);
       if (composite || pd::OpView::isFrameworkOp(&op)) {
         readResults(op, composite);
+        if (!composite)
+          for (mlir::Region& region : op.getRegions())
+            for (mlir::Block& inner : region) readBody(inner);
         continue;
       }
       for (mlir::Region& region : op.getRegions())
@@ -57,8 +61,29 @@ class Names {
               : pd::nameOf(result);
       if (name.empty()) continue;
       last_[name] = result;
-      if (!op.hasAttr(dist::kSrcAttr)) checkInserted(result, name);
+      if (op.hasAttr(dist::kSrcAttr)) continue;
+      checkInserted(result, name);
+      checkUnderName(result, name);
     }
+  }
+
+  // Of a block of control flow: what was put into it gets no name of a cell that others write.
+  // (Rung 1 compares the names of what stands for an op of the reference.)
+  void readBody(mlir::Block& block) {
+    llvm::StringSet<> own;
+    block.walk([&](pd::DeclOp decl) { own.insert(decl.getName()); });
+    block.walk([&](mlir::Operation* op) {
+      if (!pd::OpView::isFrameworkOp(op) || op->hasAttr(dist::kSrcAttr)) return;
+      for (mlir::OpResult result : op->getResults()) {
+        const llvm::StringRef name = pd::nameOf(result);
+        if (name.empty()) continue;
+        checkInserted(result, name);
+        if (!store_.variable(name) && !own.contains(name) &&
+            question_.reference.namedNumber(name) >= 0)
+          refute(op, "was put into a block and gives its result the name of `" + name.str() +
+                         "`, which the program around it computes");
+      }
+    });
   }
 
   void refute(mlir::Operation* at, std::string text) {
@@ -81,6 +106,30 @@ class Names {
              "was inserted and gives its result the name of the feed `" + name.str() + "`");
   }
 
+  // Wherever it stands: an export writes the cell of the name, and whatever is read under it there.
+  void checkUnderName(mlir::OpResult value, llvm::StringRef name) {
+    const int wanted = question_.reference.namedNumber(name);
+    const Relation& relation = store_.of(value);
+    if (wanted < 0 || relation.reference < 0 || !relation.known() || relation.gradient ||
+        relation.minuend)
+      return;
+    mlir::Operation* original = question_.reference.definingOp(wanted);
+    if (!pd::OpView::isFrameworkOp(original) ||
+        (pd::OpView(original).role() & (pd::kBackward | pd::kOptimize)))
+      return;
+    if (question_.reference.nameOf(relation.reference) != name) {
+      reported_.insert(value.getOwner());
+      return refute(value.getOwner(), "was inserted and gives the name `" + name.str() +
+                                          "` to what stands for " +
+                                          describe(question_.reference, relation));
+    }
+    const Rational& scale = relation.parts.scale;
+    if (!relation.parts.known || scale.isLost() || scale.isOne()) return;
+    reported_.insert(value.getOwner());
+    refute(value.getOwner(), "was inserted and gives the name `" + name.str() + "` to " +
+                                 scale.text() + " times that of the reference");
+  }
+
   // What a fetch of the name reports.
   void checkLast(llvm::StringRef name, mlir::Value value) {
     const int wanted = question_.reference.namedNumber(name);
@@ -89,6 +138,7 @@ class Names {
     if (elsewhere_.contains(question_.reference.definingOp(wanted))) return;
     const Relation& relation = store_.of(value);
     mlir::Operation* op = value.getDefiningOp();
+    if (reported_.contains(op)) return;
     if (relation.reference >= 0 && !relation.standsFor(wanted))
       return refute(op, "gives the last value of the name `" + name.str() + "`, which stands for " +
                             describe(question_.reference, relation) +
@@ -117,6 +167,7 @@ class Names {
   Rung& findings_;
   llvm::StringSet<> feeds_;
   llvm::DenseSet<mlir::Operation*> elsewhere_;  // ops of the reference that another role does
+  llvm::DenseSet<mlir::Operation*> reported_;
   llvm::MapVector<llvm::StringRef, mlir::Value> last_;
 };
 

@@ -4,7 +4,9 @@
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/sites.h"
+#include "compiler/verify/relations/adaptation.h"
 #include "compiler/verify/relations/compensation.h"
+#include "compiler/verify/relations/compression.h"
 #include "compiler/verify/relations/contracts.h"
 #include "compiler/verify/relations/demands.h"
 #include "compiler/verify/relations/exchange.h"
@@ -178,6 +180,10 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
     rest = withoutExchanges(job);
   } else if (compensatesDelay(job)) {
     rest = withoutCompensation(job, contracts, rung, deviations);
+  } else if (compressesGradients(job)) {
+    rest = withoutCompression(job, contracts, rung, deviations);
+  } else if (adaptsAverages(job)) {
+    rest = withoutAdaptation(job, rung);
   }
   verifyProgram(rest ? *rest : job, "main", loss, rung, totals, deviations);
   checkSiteLists(job, contracts, deviations, rung);

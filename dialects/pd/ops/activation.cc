@@ -12,6 +12,8 @@ constexpr const char* kSoftmaxAttributes = "axis:i=-1, data_format:s=AnyLayout, 
 
 constexpr const char* kPreluAttributes = "mode:s=all, data_format:s=NCHW, is_test:b=false";
 
+constexpr const char* kRreluAttributes = "is_test:b=false, lower:f=0.125, upper:f=0.33333334";
+
 const OpRow kRows[] = {
     {"relu", "X -> Out", "", kPure, inferSame<"X", "Out">},
     {"relu_grad", "Out, Out@GRAD -> X@GRAD?", "", kPure, inferSame<"Out@GRAD", "X@GRAD">},
@@ -85,6 +87,8 @@ const OpRow kRows[] = {
     {"log_softmax", "X -> Out", "axis:i=-1", kPure, inferSame<"X", "Out">, kAxis<"X", "axis">},
     {"log_softmax_grad", "Out?, Out@GRAD -> X@GRAD?", "axis:i=-1", kPure,
      inferSame<"Out@GRAD", "X@GRAD">},
+    {"rrelu", "X -> Out, Noise", kRreluAttributes, kRandom, inferAll<"X">},
+    {"rrelu_grad", "Noise, Out@GRAD, X -> X@GRAD?", kRreluAttributes, kPure, inferGradients},
     {"prelu", "X, Alpha -> Out", kPreluAttributes, kPure, inferSame<"X", "Out">},
     {"prelu_grad", "Alpha, Out@GRAD, X -> Alpha@GRAD?, X@GRAD?", kPreluAttributes, kPure,
      inferGradients},

@@ -237,6 +237,27 @@ llvm::LogicalResult inferTrace(InferContext& c) {
   return llvm::success();
 }
 
+// The other dims, then one along the diagonals; as long as the axes leave it from `offset` on.
+llvm::LogicalResult inferDiagonal(InferContext& c) {
+  const TensorInfo* x = require(c, "Input");
+  if (!x) return llvm::failure();
+  std::optional<int64_t> first = axisOf(c.op().getInt("axis1"), x->rank()),
+                         second = axisOf(c.op().getInt("axis2"), x->rank());
+  if (!first || !second || *first == *second)
+    return c.fail("needs two axes of Input " + textOf(x->dims));
+  Dims dims;
+  for (int64_t i = 0; i < x->rank(); ++i)
+    if (i != *first && i != *second) dims.push_back(x->dims[i]);
+  const int64_t offset = c.op().getInt("offset");
+  const int64_t rows = x->dims[*first], columns = x->dims[*second];
+  const bool known = rows >= 0 && columns >= 0;
+  const int64_t length =
+      offset < 0 ? std::min(rows + offset, columns) : std::min(rows, columns - offset);
+  dims.push_back(known ? std::max<int64_t>(length, 0) : -1);
+  c.out("Out", withoutLod(withDims(*x, dims)));
+  return llvm::success();
+}
+
 // The p-norm of the broadcast difference: one number.
 llvm::LogicalResult inferDist(InferContext& c) {
   const TensorInfo* x = require(c, "X");

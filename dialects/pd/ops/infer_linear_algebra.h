@@ -28,6 +28,7 @@ llvm::LogicalResult inferBilinearProductGrad(InferContext& c);
 llvm::LogicalResult inferKron(InferContext& c);
 llvm::LogicalResult inferDeterminant(InferContext& c);  // determinant, slogdeterminant
 llvm::LogicalResult inferTrace(InferContext& c);
+llvm::LogicalResult inferDiagonal(InferContext& c);
 llvm::LogicalResult inferDist(InferContext& c);  // a scalar
 llvm::LogicalResult inferRowDistance(
     InferContext& c);  // squared_l2_distance, cos_sim: one number per row

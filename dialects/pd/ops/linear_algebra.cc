@@ -17,6 +17,11 @@ constexpr const char* kMatmulAttributes =
 
 constexpr const char* kTraceAttributes = "offset:i=0, dim1:i=-2, dim2:i=-1, axis1:i=0, axis2:i=1";
 
+constexpr const char* kDiagonalAttributes = "offset:i=0, axis1:i=0, axis2:i=1";
+
+constexpr const char* kTriangularAttributes =
+    "upper:b=true, transpose:b=false, unitriangular:b=false";
+
 constexpr const char* kPNormAttributes =
     "porder:f=2, axis:i=-1, epsilon:f=1e-12, keepdim:b=false, asvector:b=false@1";
 
@@ -32,6 +37,9 @@ const OpRow kRows[] = {
      kMatmulV2Constraints},
     {"matmul_v2_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "trans_x:b=false, trans_y:b=false",
      kPure, inferGradients},
+    {"matmul_v2_grad_grad",
+     "X, Y, grad_out, grad_x@GRAD?, grad_y@GRAD? -> X@GRAD?, Y@GRAD?, grad_out@GRAD?",
+     "trans_x:b=false, trans_y:b=false", kPure, inferGradients},
     {"bmm", "X, Y -> Out", "", kPure, inferBmm},
     {"bmm_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
     {"mv", "X, Vec -> Out", "", kPure, inferMv},
@@ -60,6 +68,13 @@ const OpRow kRows[] = {
     {"slogdeterminant", "Input -> Out", "", kPure, inferDeterminant},
     {"trace", "Input -> Out", kTraceAttributes, kPure, inferTrace},
     {"trace_grad", "Input?, Out@GRAD -> Input@GRAD?", kTraceAttributes, kPure, inferGradients},
+    {"diagonal", "Input -> Out", kDiagonalAttributes, kPure, inferDiagonal},
+    {"diagonal_grad", "Input, Out@GRAD -> Input@GRAD?", kDiagonalAttributes, kPure, inferGradients},
+    {"solve", "X, Y -> Out", "", kPure, inferSame<"Y", "Out">},
+    {"solve_grad", "Out, Out@GRAD, X, Y -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
+    {"triangular_solve", "X, Y -> Out", kTriangularAttributes, kPure, inferSame<"Y", "Out">},
+    {"triangular_solve_grad", "Out, Out@GRAD, X, Y -> X@GRAD?, Y@GRAD?", kTriangularAttributes,
+     kPure, inferGradients},
     {"dist", "X, Y -> Out", "p:f=2", kPure, inferDist},
     {"dist_grad", "Out?, Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "p:f=2", kPure, inferGradients},
     {"norm", "X -> Norm, Out", "axis:i, epsilon:f=1e-10, is_test:b=false", kPure, inferNorm},

@@ -54,6 +54,8 @@ const OpRow kRows[] = {
      inferGradients},
     {"cumsum", "X -> Out", kCumsumAttributes, kPure, inferCumulative, kAxis<"X", "axis">},
     {"cumsum_grad", "Out@GRAD, X? -> X@GRAD?", kCumsumAttributes, kPure, inferGradients},
+    {"logcumsumexp", "X -> Out", kCumsumAttributes, kPure, inferCumulative, kAxis<"X", "axis">},
+    {"logcumsumexp_grad", "Out, Out@GRAD, X -> X@GRAD?", kCumsumAttributes, kPure, inferGradients},
     {"cumprod", "X -> Out", "dim:i", kPure, inferSame<"X", "Out">},
     {"cumprod_grad", "Out?, Out@GRAD, X? -> X@GRAD?", "dim:i", kPure, inferGradients},
     {"arg_max", "X -> Out", kArgMaxAttributes, kPure, inferArgExtreme, kAxis<"X", "axis">},

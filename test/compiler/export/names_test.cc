@@ -139,6 +139,35 @@ TEST_CASE("setting a persistable to a value of another name assigns it") {
   CHECK(listing(program) == "relu x -> y\nscale y -> y\nabs y -> z\nassign z -> w\n");
 }
 
+TEST_CASE("a branch that sets a persistable to a value of another name assigns it there") {
+  test::Context context;
+  ProgramBuilder builder;
+  builder.var(0, "flag", {1}, false, 0);
+  builder.var(0, "w", {4}, true);
+  int inner = builder.addBlock(0);
+  test::OpDesc& branch =
+      builder.op(0, "conditional_block", {{"Cond", {"flag"}}}, {{"Out", {}}, {"Scope", {}}});
+  test::blockAttr(branch, "sub_block", inner);
+  builder.op(inner, "scale", {{"X", {"w"}}}, {{"Out", {"w"}}});
+  test::Result result(context, builder.bytes());
+  pd::ProgramOp program = result.program();
+  program.walk([](mlir::Operation* op) {
+    if (pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == "scale")
+      op->setAttr("outs", mlir::Builder(op->getContext())
+                              .getArrayAttr({pd::SlotAttr::get(
+                                  op->getContext(), mlir::StringAttr::get(op->getContext(), "Out"),
+                                  {mlir::StringAttr::get(op->getContext(), "other")})}));
+  });
+  CHECK(listing(program) == "conditional_block flag ->\n");
+  framework::ProgramDesc desc;
+  REQUIRE(mlir::succeeded(exportProgram(program, desc)));
+  REQUIRE(desc.blocks_size() == 2);
+  REQUIRE(desc.blocks(1).ops_size() == 2);
+  CHECK(desc.blocks(1).ops(1).type() == "assign");
+  CHECK(desc.blocks(1).ops(1).inputs(0).arguments(0) == "other");
+  CHECK(desc.blocks(1).ops(1).outputs(0).arguments(0) == "w");
+}
+
 TEST_CASE("a persistable set inside a branch is another value after it") {
   test::Context context;
   ProgramBuilder builder;

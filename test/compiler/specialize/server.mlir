@@ -15,6 +15,9 @@
 // TRAINER-NEXT: dist.phase push
 // TRAINER-NEXT: dist.pull
 // TRAINER-NEXT: dist.lookup
+// TRAINER-NEXT: dist.remote @server::@A
+// TRAINER-NEXT: pd.lookup_table_grad
+// TRAINER-NEXT: dist.push
 // TRAINER-NEXT: dist.phase pull
 
 // SERVER: module attributes {dist.class = "server", dist.role = "server"} {
@@ -41,6 +44,9 @@ dist.role @trainer on @wk {
     dist.phase push on @ps
     %w = dist.pull @server::@A on @ps : tensor<4x3xf32>
     %r = dist.lookup %i in @server::@A on @ps : tensor<2x1xi64> -> tensor<2x3xf32>
+    %t = dist.remote @server::@A : tensor<4x3xf32>
+    %d = pd.lookup_table_grad Ids(%i) "Out@GRAD"(%r) W(%t) -> "W@GRAD"("A@GRAD") {is_sparse = true} : (tensor<2x1xi64>, tensor<2x3xf32>, tensor<4x3xf32>) -> !pd.rows<tensor<4x3xf32>>
+    dist.push %d to @server::@A merge sum on @ps : !pd.rows<tensor<4x3xf32>>
     dist.phase pull on @ps
   }
 }

@@ -171,5 +171,18 @@ TEST_CASE("a_sync says how servers work") {
   CHECK(geo.geo_sgd_need_push_nums == 7);
 }
 
+TEST_CASE("a_sync_configs says how gradients wait") {
+  const Strategy queues = served(
+      "mode: PS a_sync: true a_sync_configs { k_steps: 0 max_merge_var_num: 4 send_queue_size: 8 "
+      "independent_recv_thread: true min_send_grad_num_before_recv: 3 thread_pool_size: 2 "
+      "send_wait_times: 6 }");
+  CHECK(queues.max_merge_var_num == 4);
+  CHECK(queues.send_queue_size == 8);
+  CHECK(queues.independent_recv_thread);
+  CHECK(queues.min_send_grad_num_before_recv == 3);
+  CHECK(queues.thread_pool_size == 2);
+  CHECK(queues.send_wait_times == 6);
+}
+
 }  // namespace
 }  // namespace dtranspile

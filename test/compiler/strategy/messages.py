@@ -25,10 +25,12 @@ CHECKS = [
     ("a wrong type", "lars: 3.5", [], 1, ["FILE:1:7: error: "]),
     (
         "a switch without a pass",
-        "\nasp: true",
+        "\nadaptive_localsgd: true",
         [],
         1,
-        ["FILE:2:1: error: asp: asks for parameters of which every other one in four is zero"],
+        [
+            "FILE:2:1: error: adaptive_localsgd: asks for parameters averaged after numbers of steps that follow the loss"
+        ],
     ),
     ("a switch that is off", "amp: false", [], 0, ["in order"]),
     (
@@ -96,6 +98,69 @@ CHECKS = [
         [],
         1,
         ["FILE:1:25: error: amp_configs.use_pure_fp16: asks for parameters in half precision"],
+    ),
+    (
+        "compressed gradients",
+        "dgc: true dgc_configs { rampup_begin_step: 3 sparsity: 0.5 sparsity: 0.75 }",
+        [],
+        0,
+        ["in order"],
+    ),
+    (
+        "shares that are none",
+        "dgc: true dgc_configs { sparsity: 0.5 sparsity: 1 }",
+        [],
+        1,
+        ["FILE:1:39: error: sparsity: each number is the share of elements that are not sent"],
+    ),
+    (
+        "dense again",
+        "dgc: true dgc_configs { sparsity: 0.5 sparsity: 0 }",
+        [],
+        1,
+        ["FILE:1:39: error: sparsity: each number is the share of elements that are not sent"],
+    ),
+    (
+        "averages by two rules",
+        "localsgd: true\nadaptive_localsgd: true",
+        [],
+        1,
+        ["FILE:2:1: error: localsgd and adaptive_localsgd: both say after how many steps"],
+    ),
+    (
+        "gradients that are added up over micro-batches",
+        'pipeline: true gradient_scale_configs { scale_strategy: "sum" }',
+        [],
+        1,
+        ["error: scale_strategy sum and pipeline: gradients are added up over micro-batches"],
+    ),
+    (
+        "gradients that are merged",
+        'gradient_merge: true gradient_scale_configs { scale_strategy: "sum" }',
+        [],
+        1,
+        ["error: scale_strategy sum and gradient_merge: gradients are merged as those of one device"],
+    ),
+    (
+        "gradients of a scaled loss",
+        'amp: true gradient_scale_configs { scale_strategy: "sum" }',
+        [],
+        1,
+        ["error: scale_strategy sum and amp: the factor of the loss is that of its own scaling"],
+    ),
+    (
+        "averages of gradients that are not divided",
+        'adaptive_localsgd: true gradient_scale_configs { scale_strategy: "sum" }',
+        [],
+        1,
+        ["error: adaptive_localsgd and scale_strategy: gradients are not reduced, nothing is scaled"],
+    ),
+    (
+        "averages in another mode",
+        "adaptive_localsgd: true",
+        ["--mode", "nccl2"],
+        1,
+        ["error: mode nccl2 and adaptive_localsgd: nccl2 reduces gradients"],
     ),
     (
         "a pair that does not go together",
@@ -178,10 +243,10 @@ CHECKS = [
     ),
     (
         "a sum of gradients",
-        'gradient_scale_configs { scale_strategy: "sum" }',
+        'gradient_scale_configs { scale_strategy: "customized" }',
         [],
         1,
-        ["FILE:1:26: error: scale_strategy: 'sum' is none of avg, reference; sum and customized"],
+        ["FILE:1:26: error: scale_strategy: 'customized' is none of avg, sum, reference; customized feeds"],
     ),
     (
         "a value out of its range",
@@ -404,8 +469,8 @@ def jobs(check):
     for name in ("manifest.json", "job.mlirbc"):
         texts = [open(check.path(os.path.join(job, name)), "rb").read() for job in ("flags", "file")]
         check.expect("the same " + name, texts[0] == texts[1])
-    bad = write(check, "bad.prototxt", "dgc: true")
-    check.expect_exit("refused", 1, check.transpile("none", 2, "--strategy", bad), "dgc: asks for")
+    bad = write(check, "bad.prototxt", "asp: true")
+    check.expect_exit("refused", 1, check.transpile("none", 2, "--strategy", bad), "asp: asks for")
     check.expect("nothing is written", not os.path.exists(check.path("none")))
 
 

@@ -276,3 +276,101 @@ dist.role @server on @s {
     }
   }
 }
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] rpc @server {dist.sending = {thread_pool_size = 2 : i64}}
+dist.role @server on @s {
+  pd.var @A : tensor<2x2xf32>
+  pd.program @main {
+    // expected-error @+1 {{D38: gradients wait for the round of all trainers, and "ps" has them wait in queues too}}
+    dist.serve on @ps mode sync {
+      dist.handle round {
+        dist.yield
+      }
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+// expected-error @+1 {{D38: merges 20 gradients, which its queues never hold}}
+dist.comm @ps on @w over [dp] rpc @server {dist.sending = {max_merge_var_num = 20 : i64}}
+dist.role @server on @s {
+  pd.var @A : tensor<2x2xf32>
+  pd.program @main {
+    dist.serve on @ps mode async {
+      dist.handle push @A (%from: tensor<1xi64>) {
+        dist.yield
+      }
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+// expected-error @+1 {{D38: trainers of these servers wait for their own pushes in every step}}
+dist.comm @ps on @w over [dp] rpc @server {dist.sending = {min_send_grad_num_before_recv = 2 : i64}}
+dist.role @server on @s {
+  pd.var @A : tensor<2x2xf32>
+  pd.program @main {
+    dist.serve on @ps mode half_async {
+      dist.handle push @A (%from: tensor<1xi64>) {
+        dist.yield
+      }
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+// expected-error @+1 {{D38: gradients are corrected by what their trainer has pulled last}}
+dist.comm @ps on @w over [dp] rpc @server {dist.sending = {independent_recv_thread}}
+dist.role @server on @s {
+  pd.var @A : tensor<2x2xf32>
+  pd.program @main {
+    dist.serve on @ps mode async {
+      dist.handle push @A (%from: tensor<1xi64>) {
+        %a = pd.get @A {dist.as_pulled} : tensor<2x2xf32>
+        dist.yield
+      }
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] rpc @server {dist.sending = {thread_pool_size = 2 : i64}}
+// expected-error @+1 {{D38: has other queues than "ps", which asks the same servers}}
+dist.comm @more on @w over [dp] rpc @server
+dist.role @server on @s {
+  pd.var @A : tensor<2x2xf32>
+  pd.program @main {
+    dist.serve on @ps mode async {
+      dist.handle push @A (%from: tensor<1xi64>) {
+        dist.yield
+      }
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @trainer on @w {
+  pd.program @main {
+    %a = pd.fill_constant -> Out("a") {dtype = 5 : i32, shape = array<i64: 2, 2>, value = 1.0 : f32} : () -> tensor<2x2xf32>
+    // expected-error @+1 {{D38: waits for the round of all trainers, and not in a queue}}
+    dist.push %a to @server::@A merge mean on @ps {dist.at_once} : tensor<2x2xf32>
+  }
+}
+dist.role @server on @s {
+  pd.var @A : tensor<2x2xf32>
+  pd.program @main {
+    dist.serve on @ps mode sync {
+      dist.handle round {
+        dist.yield
+      }
+    }
+  }
+}

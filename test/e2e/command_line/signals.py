@@ -8,14 +8,7 @@ import signal
 import subprocess
 import time
 
-from check import main, write_npy
-
-
-def workers_of(process):
-    children = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(process)], stdout=subprocess.PIPE, text=True
-    ).stdout.split()
-    return [int(child) for child in children]
+from check import main, workers_of, write_npy
 
 
 def hit(check, what, victim_of, signal_number, code, fragment):

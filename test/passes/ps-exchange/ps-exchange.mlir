@@ -7,7 +7,7 @@
 // PLACE: ps-exchange: has no place on the servers; run ps-place first
 
 // CHECK: dist.contracts = [{sites = [], statement = "every trainer takes the steps of one device on its own share of each batch; every 4 steps {{.*}}", tag = "geo"}]
-// CHECK: dist.comm @rounds on @world over [dp] rpc @server {{.*}}geo_sgd_need_push_nums = 4
+// CHECK: dist.comm @rounds on @world over [dp] rpc @server {{.*}}geo_sgd_counter = "geo_sgd_step", geo_sgd_need_push_nums = 4
 
 // CHECK-LABEL: dist.role @trainer
 // CHECK: pd.var @w : tensor<10x4xf32> {

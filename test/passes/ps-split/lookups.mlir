@@ -1,6 +1,16 @@
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2" | FileCheck %s
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2" --ps-startup="axes=dp" | FileCheck %s --check-prefix=ALL
 
+// RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2 serve=async" | FileCheck %s --check-prefix=ASYNC
+
+// Without rounds too.
+// ASYNC: [[T:%[0-9]+]] = dist.remote @server::@t
+// ASYNC: dist.lookup {{.*}} in @server::@t padding 3
+// ASYNC: dist.push {{.*}} to @server::@t merge each on @rounds : !pd.rows<tensor<10x4xf32>>
+// ASYNC-NOT: dist.pull @server::@t
+// ASYNC: dist.pull @server::@u
+// ASYNC: dist.handle push @t
+
 // @t stays on the servers: both lookups ask for rows, and its gradient needs its height only. Of
 // @u elements are read otherwise, so it is pulled.
 // CHECK-LABEL: dist.role @trainer

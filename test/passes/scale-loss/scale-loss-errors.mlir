@@ -1,7 +1,7 @@
 // RUN: dtranspile-opt %s --split-input-file --verify-diagnostics --form-job="axes=dp:4 comm-axes=dp" --cut-batch="axes=dp" --scale-loss="axes=dp"
-// RUN: not dtranspile-opt %s --split-input-file --form-job="axes=dp:4 comm-axes=dp" --scale-loss="axes=dp scale_strategy=sum" 2>&1 | FileCheck %s --check-prefix=WORD
+// RUN: not dtranspile-opt %s --split-input-file --form-job="axes=dp:4 comm-axes=dp" --scale-loss="axes=dp scale_strategy=customized" 2>&1 | FileCheck %s --check-prefix=WORD
 
-// WORD: error: scale-loss: scale_strategy is 'sum'; avg and reference are known
+// WORD: error: scale-loss: scale_strategy is 'customized'; avg, sum and reference are known
 
 // expected-error @+1 {{no op has the roles Backward and Loss}}
 pd.program @main {

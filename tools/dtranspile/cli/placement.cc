@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "dialects/dist/settings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "runtime/comm/token.h"
@@ -40,7 +41,8 @@ class Finder {
     // A job without servers is started whole, whatever the variables of its surroundings say.
     role_ = askers_.empty() ? Given{flags_.role, flags_.role.empty() ? "" : "--role " + flags_.role}
                             : either(flags_.role, "--role", "TRAINING_ROLE");
-    if (!findThreads() || !findEndpoints() || !findToken()) return mlir::failure();
+    if (!findThreads() || !findDevices() || !findEndpoints() || !findToken())
+      return mlir::failure();
     if (!role_) {
       for (const auto& [flag, value] :
            {std::pair{"--rank ", &flags_.rank}, {"--endpoint ", &flags_.endpoint}})
@@ -81,6 +83,18 @@ class Finder {
                                     "job and 1 to " +
                                     std::to_string(exec::kMostThreads)));
       placement_.threads[role.str()] = threads;
+    }
+    return true;
+  }
+
+  bool findDevices() {
+    for (const std::string& text : flags_.devices) {
+      auto [role, device] = llvm::StringRef(text).split('=');
+      if (!findRoleNamed(role) || !llvm::is_contained(dist::kDevices, device))
+        return mlir::succeeded(fail("--role-device " + text +
+                                    ": expected ROLE=DEVICE with a role of the job and one of " +
+                                    llvm::join(llvm::ArrayRef(dist::kDevices), ", ")));
+      placement_.devices[role.str()] = device.str();
     }
     return true;
   }
@@ -271,6 +285,8 @@ void declarePlacement(CLI::App& app, PlacementFlags& flags) {
       "file with the job's token, 32 hexadecimal digits, that nobody else may read; else "
       "DTRANSPILE_TOKEN");
   app.add_option("--role-threads", flags.threads, "ROLE=N: threads of each rank of a role");
+  app.add_option("--role-device", flags.devices,
+                 "ROLE=cpu or ROLE=cuda: what the ranks of a role run on");
 }
 
 mlir::FailureOr<Placement> findPlacement(Tool& tool, Runnable& runnable,

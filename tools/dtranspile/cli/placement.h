@@ -22,6 +22,7 @@ struct PlacementFlags {
   std::string endpoint;              // HOST:PORT of this server
   std::string tokenFile;             // of the job
   std::vector<std::string> threads;  // ROLE=N
+  std::vector<std::string> devices;  // ROLE=DEVICE
 };
 
 void declarePlacement(CLI::App& app, PlacementFlags& flags);
@@ -30,7 +31,8 @@ struct Placement {
   std::optional<launch::Part> part;  // none: every process
   std::map<std::string, std::vector<std::string>> endpoints;
   std::string token;
-  std::map<std::string, int> threads;  // by role
+  std::map<std::string, int> threads;          // by role
+  std::map<std::string, std::string> devices;  // by role
 };
 
 // A message and no value where flags, variables and the job contradict each other; it names both.

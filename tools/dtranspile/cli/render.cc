@@ -106,7 +106,12 @@ std::string describeJob(const nlohmann::ordered_json& manifest) {
   out << "job " << manifest.value("digest", "") << "\n  mode " << manifest.value("mode", "")
       << "\n";
   for (const auto& role : manifest["roles"])
-    out << "  role " << role.value("name", "") << ": " << role.value("ranks", 0) << " ranks\n";
+    out << "  role " << role.value("name", "") << ": " << role.value("ranks", 0) << " ranks"
+        << (role.contains("device") ? " on " + role.value("device", "") : "")
+        << (role.contains("threads")
+                ? ", " + std::to_string(role.value("threads", 0)) + " threads each"
+                : "")
+        << "\n";
   for (const auto& mesh : manifest["meshes"]) {
     out << "  mesh " << mesh.value("name", "") << ":";
     for (const auto& axis : mesh["axes"])

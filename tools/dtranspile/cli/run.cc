@@ -4,11 +4,13 @@
 #include <cmath>
 
 #include "compiler/analysis/program_info.h"
+#include "dialects/dist/settings.h"
 #include "runtime/exec/checkpoint_folder.h"
 #include "runtime/io/feed.h"
 #include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
 #include "runtime/io/output.h"
+#include "runtime/launch/flights.h"
 #include "runtime/launch/job.h"
 #include "tools/dtranspile/cli/compiled.h"
 #include "tools/dtranspile/cli/dataset.h"
@@ -25,11 +27,11 @@ namespace {
 struct Flags : RunFlags {
   PlacementFlags placement;
   DatasetFlags dataset;
-  std::string report, save, saveFetches, backend = "shm", device = "cpu", trace;
+  std::string report, save, saveFetches, backend = "shm", device, trace, flight;
   std::string checkpoints;
   int64_t every = 0;
   int keep = 2;
-  bool resume = false;
+  bool resume = false, unrecorded = false;
   double timeout = 60;
   int64_t seed = 0, firstStep = 0;
 };
@@ -64,19 +66,44 @@ bool parsePerStep(Tool& tool, const Flags& flags, std::map<std::string, std::vec
   return true;
 }
 
-bool checkDevice(Tool& tool, const Flags& flags) {
-  if (flags.device == "cpu" && flags.backend != "nccl") return true;
+// `from`: what asks for a GPU.
+bool refuseCuda(Tool& tool, const std::string& from, const std::string& remedy) {
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (!driver)
-    tool.error(
-        "--device cuda: this machine has no CUDA driver (libcuda.so.1 cannot be opened); run with "
-        "--device cpu --backend shm");
-  else
-    tool.error(
-        "--device cuda: programs are not compiled for GPUs yet; run with --device cpu --backend "
-        "shm");
+  tool.error(from +
+             (driver ? ": programs are not compiled for GPUs yet; "
+                     : ": this machine has no CUDA driver (libcuda.so.1 cannot be opened); ") +
+             remedy);
   if (driver) dlclose(driver);
   return false;
+}
+
+bool checkDevice(Tool& tool, const Flags& flags) {
+  if (flags.device != "cuda" && flags.backend != "nccl") return true;
+  return refuseCuda(tool, "--device cuda", "run with --device cpu --backend shm");
+}
+
+// What the ranks of a role run on: by the flag for it, that for all, or as the job says.
+std::string deviceOf(const Compiled& compiled, const Flags& flags, const RunnableRole& role) {
+  const auto own = compiled.placement.devices.find(role.name);
+  if (own != compiled.placement.devices.end()) return own->second;
+  if (!flags.device.empty()) return flags.device;
+  const llvm::StringRef word = role.op ? dist::deviceOf(role.op) : llvm::StringRef();
+  return word.empty() ? "cpu" : word.str();
+}
+
+// Those of a role by itself; 0 for those of all.
+int threadsOf(const Compiled& compiled, const Flags& flags, const RunnableRole& role) {
+  const auto own = compiled.placement.threads.find(role.name);
+  if (own != compiled.placement.threads.end()) return own->second;
+  return flags.threads == 0 && role.op ? static_cast<int>(dist::threadsOf(role.op)) : 0;
+}
+
+bool checkDevices(Tool& tool, const Flags& flags, const Compiled& compiled) {
+  for (const RunnableRole& role : compiled.runnable.roles)
+    if (const std::string device = deviceOf(compiled, flags, role); device != "cpu")
+      return refuseCuda(tool, "role '" + role.name + "' is to run on " + device,
+                        "run it with --role-device " + role.name + "=cpu");
+  return true;
 }
 
 bool good(Tool& tool, const absl::Status& status) {
@@ -125,17 +152,27 @@ bool publishRecords(Tool& tool, const launch::JobSpec& spec,
          (!traced || good(tool, traced->PublishInto(trace)));
 }
 
+// Recordings of a job that has failed; those of an earlier one go.
+bool publishFlights(Tool& tool, const launch::JobSpec& spec,
+                    std::optional<io::StagedFolder>& flown) {
+  auto flight = [&](const std::string& file) {
+    return llvm::any_of(spec.roles, [&](const launch::Role& role) {
+      return launch::IsFlightFile(file, role.name);
+    });
+  };
+  return !flown || good(tool, flown->PublishInto(flight));
+}
+
 // The processes of a role, each with the plan of its class.
-launch::Role roleOf(const Compiled& compiled, size_t index) {
+launch::Role roleOf(const Compiled& compiled, const Flags& flags, size_t index) {
   const RunnableRole& from = compiled.runnable.roles[index];
   launch::Role role;
   role.name = from.name;
   role.mesh = from.mesh;
   const auto& classes = compiled.classes[index];
   for (const Compiled::Class& one : classes) role.compile_ms += one.compileMs;
-  if (const auto threads = compiled.placement.threads.find(role.name);
-      threads != compiled.placement.threads.end())
-    role.threads = threads->second;
+  role.threads = threadsOf(compiled, flags, from);
+  role.device = deviceOf(compiled, flags, from);
   if (classes.size() == 1) {
     if (!classes.front().folder.empty()) role.plans = {classes.front().folder};
     return role;
@@ -219,7 +256,7 @@ int run(Tool& tool, Flags& flags) {
         flags.feeds = scratch->path() + "/data";
         return feedFromDataset(tool, flags.dataset, runnable, flags.feeds);
       });
-  if (mlir::failed(compiled)) return kNo;
+  if (mlir::failed(compiled) || !checkDevices(tool, flags, *compiled)) return kNo;
   for (const auto& [name, values] : spec.per_step)
     if (compiled->placement.part && !compiled->runnable.hasVariable(name))
       return tool.error("--per-step " + name + ": the job has no persistable of that name"), kNo;
@@ -231,10 +268,13 @@ int run(Tool& tool, Flags& flags) {
   if (mlir::failed(init)) return kNo;
   mlir::FailureOr<SaveTarget> save = SaveTarget::open(tool, flags.save, scratch->path());
   if (mlir::failed(save)) return kNo;
-  std::optional<io::StagedFolder> fetched, traced;
-  if (!stage(tool, flags.saveFetches, fetched) || !stage(tool, flags.trace, traced)) return kNo;
+  std::optional<io::StagedFolder> fetched, traced, flown;
+  if (!stage(tool, flags.saveFetches, fetched) || !stage(tool, flags.trace, traced) ||
+      !stage(tool, flags.flight, flown))
+    return kNo;
   spec.digest = compiled->runnable.digest;
-  for (size_t r = 0; r < compiled->classes.size(); ++r) spec.roles.push_back(roleOf(*compiled, r));
+  for (size_t r = 0; r < compiled->classes.size(); ++r)
+    spec.roles.push_back(roleOf(*compiled, flags, r));
   place(*compiled, spec);
   for (const FeedData& feed : compiled->feeds) spec.feeds.push_back({feed.name, feed.file});
   spec.init = *init;
@@ -251,6 +291,8 @@ int run(Tool& tool, Flags& flags) {
   spec.save = save->folder();
   if (fetched) spec.save_fetches = fetched->path();
   if (traced) spec.trace = traced->path();
+  if (flown) spec.flight = flown->path();
+  spec.records = !flags.unrecorded;
   spec.backend = flags.backend;
   spec.timeout_seconds = flags.timeout;
   absl::StatusOr<launch::Report> report = launch::RunJob(spec);
@@ -260,6 +302,8 @@ int run(Tool& tool, Flags& flags) {
   if (!tell(tool, flags, *report)) return kNo;
   if (!report->ok && report->error.is_object())
     tool.error(report->error.value("message", "the job failed"));
+  for (const std::string& line : report->diverged) tool.note("flight recorder: " + line);
+  if (!report->ok && !publishFlights(tool, spec, flown)) return kFailed;
   return report->ok && saved ? kDone : kFailed;
 }
 
@@ -282,6 +326,11 @@ Action declareRun(CLI::App& app) {
   app.add_option("--save-fetches", flags->saveFetches,
                  "folder for NAME.npy per fetch, leading dimension = step");
   app.add_option("--trace", flags->trace, "folder for a Chrome trace per rank");
+  app.add_option("--flight", flags->flight,
+                 "folder for what the ranks' flight recorders hold when the job fails; `dtranspile "
+                 "trace merge` reads it");
+  app.add_flag("--no-flight-recorder", flags->unrecorded,
+               "ranks do not record their operations with others");
   app.add_option("--timeout", flags->timeout, "seconds that a rank waits for another one")
       ->check(CLI::PositiveNumber);
   app.add_option("--seed", flags->seed, "of random ops without a seed of their own")
@@ -302,7 +351,8 @@ Action declareRun(CLI::App& app) {
                "the feeds and random numbers after it");
   app.add_option("--backend", flags->backend, "between ranks: shm, gloo, nccl")
       ->check(CLI::IsMember({"shm", "gloo", "nccl"}));
-  app.add_option("--device", flags->device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--device", flags->device, "cpu or cuda, of all roles")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   return [flags](Tool& tool) { return run(tool, *flags); };
 }
 

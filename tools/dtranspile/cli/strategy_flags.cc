@@ -1,11 +1,16 @@
 #include "tools/dtranspile/cli/strategy_flags.h"
 
+#include <algorithm>
+
 #include "compiler/import/import.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
 
 namespace dtranspile::cli {
 namespace {
+
+const char kCheckpoints[] = "recompute_checkpoints",
+           kCheckpointsEntry[] = "recompute_configs.checkpoints";
 
 // A field that is on by default is turned off with `false`.
 CLI::Option* declareField(CLI::App& app, const FieldRow& row, bool& value) {
@@ -40,6 +45,11 @@ void StrategyFlags::declareFields(CLI::App& app) {
           options_.emplace_back(row.name.str(), declareField(app, row, strategy_.*member));
         },
         row.member);
+  const auto named = [](const auto& each) { return each.first == kCheckpoints; };
+  app.add_option("--checkpoints", checkpoints_,
+                 "values that recompute keeps, where the strategy file names none")
+      ->delimiter(',')
+      ->excludes(std::find_if(options_.begin(), options_.end(), named)->second);
 }
 
 std::optional<Request> StrategyFlags::request(Tool& tool) const {
@@ -48,12 +58,25 @@ std::optional<Request> StrategyFlags::request(Tool& tool) const {
     if (option->count() > 0) given.insert(name);
   parsed_.reset();
   Findings findings;
+  Strategy strategy = strategy_;
   if (!file_.empty()) {
     mlir::FailureOr<std::string> text = readFile(tool.context(), file_);
     if (mlir::failed(text)) return std::nullopt;
     parsed_ = StrategyFile::read(*text, findings);
   }
-  Request request = makeRequest(strategyFile(), strategy_, given);
+  // What the framework's Python call passes beside its strategy: the strategy wins.
+  if (!checkpoints_.empty()) {
+    if (const Said* said = parsed_ ? parsed_->find(kCheckpointsEntry) : nullptr)
+      findings.push_back({Finding::Level::Note,
+                          "--checkpoints has no effect: " + said->path + " names others",
+                          said->place,
+                          {}});
+    else {
+      strategy.recompute_checkpoints = checkpoints_;
+      given.insert(kCheckpoints);
+    }
+  }
+  Request request = makeRequest(strategyFile(), strategy, given);
   request.findings.insert(request.findings.begin(), findings.begin(), findings.end());
   return request;
 }

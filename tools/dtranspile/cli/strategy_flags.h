@@ -14,7 +14,7 @@ namespace dtranspile::cli {
 
 class StrategyFlags {
  public:
-  // One flag per field of a request.
+  // One flag per field of a request, and --checkpoints, which stands back behind the file.
   void declareFields(CLI::App& app);
 
   // Of the strategy; empty: there is none.
@@ -33,6 +33,7 @@ class StrategyFlags {
  private:
   std::string file_;
   Strategy strategy_;
+  std::vector<std::string> checkpoints_;
   std::vector<std::pair<std::string, CLI::Option*>> options_;  // by field
   mutable std::optional<StrategyFile> parsed_;
 };

@@ -34,6 +34,7 @@ constexpr Command kCommands[] = {
     {"diff", "compare two programs or jobs by op and attribute", declareDiff},
     {"ops", "list the operators that are supported", declareOps},
     {"strategy", "check, show or explain a strategy file", declareStrategy},
+    {"trace", "say where the ranks of a job that failed went apart", declareTrace},
     {"doctor", "check this machine: tools, memory, shared memory, GPU", declareDoctor},
 };
 

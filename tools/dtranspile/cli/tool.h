@@ -68,6 +68,7 @@ Action declareDiff(CLI::App& app);
 Action declareOps(CLI::App& app);
 Action declareStrategy(CLI::App& app);
 Action declareDoctor(CLI::App& app);
+Action declareTrace(CLI::App& app);
 
 int runTool(int argc, const char* const* argv);
 

@@ -12,10 +12,31 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct TranspileFlags {
-  std::string main, startup, output;
+  std::string main, startup, output, loss;
   StrategyFlags request;
   bool force = false, printPipeline = false;
 };
+
+// --loss NAME says what the program trains; op roles say it too, and they have to agree: gradients
+// of another value are not in the program.
+bool isLoss(Tool& tool, pd::ProgramOp main, const std::string& name, const std::string& file) {
+  const std::string loss = findLoss(main);
+  if (name.empty() || name == loss) return true;
+  std::string message = file + ": --loss " + name + ": ";
+  if (!definesName(main, name)) {
+    message += "the program computes no value of that name";
+    if (const std::vector<std::string> similar = similarNames(main, name); !similar.empty())
+      message += "; did you mean '" + similar.front() + "'?";
+  } else if (loss.empty()) {
+    message += "no op of the program is marked as computing a loss; save it after `minimize`";
+  } else {
+    message += "the gradients of the program are those of '" + loss +
+               "'; save it after `minimize` "
+               "of the other, or leave the flag out";
+  }
+  tool.error(message);
+  return false;
+}
 
 int transpile(Tool& tool, const TranspileFlags& flags) {
   const std::optional<Request> request = flags.request.request(tool);
@@ -35,6 +56,7 @@ int transpile(Tool& tool, const TranspileFlags& flags) {
   if (!module) return kNo;
   if (!findProgram(*module, "main"))
     return tool.error(flags.main + ": holds no program @main"), kNo;
+  if (!isLoss(tool, findProgram(*module, "main"), flags.loss, flags.main)) return kNo;
   if (mlir::failed(transpileCollective(*module, strategy))) return kNo;
   Json manifest = makeManifest(*module, toJson(strategy));
   if (mlir::failed(writeJob(flags.output, *module, manifest, flags.force))) return kNo;
@@ -54,6 +76,7 @@ Action declareTranspile(CLI::App& app) {
       "collective --trainers 4");
   app.add_option("MAIN", flags->main, "the saved program");
   app.add_option("--startup", flags->startup, "its start-up program");
+  app.add_option("--loss", flags->loss, "the value that is minimised; an error if another one is");
   app.add_option("-o,--output", flags->output, "folder of the job");
   app.add_flag("--force", flags->force, "replace an existing job");
   app.add_flag("--print-pipeline", flags->printPipeline,

@@ -6,6 +6,13 @@ namespace dtranspile::verify {
 namespace {
 
 // Real and imaginary parts are linear over real factors, which scales and numbers of ranks are.
+// A slope per element, drawn where the op trains.
+void rrelu(RuleContext& context) {
+  mlir::Value x = context.op().input("X");
+  if (x && !context.op().getBool("is_test")) demandStreams(context, x);
+  pointwise(context);
+}
+
 // relu, leaky_relu, abs and maxout commute with positive factors (:h); a gradient is linear in
 // Out@GRAD (:l) and sees of its other operand at most the sign (:m), which a positive factor does
 // not change. The third column names the attributes that the rule was made for.
@@ -128,6 +135,8 @@ const RuleRow kRows[] = {
     {"log_softmax", rowwise, "X -> Out", "axis"},
     {"log_softmax_grad", rowwise, "Out@GRAD:l, Out -> X@GRAD", "axis"},
     // Alpha has an element for all, for each channel or for each element of a sample.
+    {"rrelu", rrelu, "X:h -> Out; X:m -> Noise", "is_test, lower, upper"},
+    {"rrelu_grad", pointwise, "Out@GRAD:l, Noise, X:s -> X@GRAD", "is_test, lower, upper"},
     {"prelu", batchwise, "X, Alpha:w -> Out", "mode, data_format, is_test"},
     {"prelu_grad", batchwise,
      "Out@GRAD:l, X:m, Alpha:w -> X@GRAD; Out@GRAD:l, X, Alpha:ws -> +Alpha@GRAD",

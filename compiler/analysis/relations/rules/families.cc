@@ -4,13 +4,13 @@ namespace dtranspile::verify {
 
 llvm::ArrayRef<llvm::ArrayRef<RuleRow>> ruleFamilies() {
   static const llvm::ArrayRef<RuleRow> families[] = {
-      activationRules(),    ampRules(),         communicationRules(), controlFlowRules(),
-      convolutionRules(),   creationRules(),    detectionRules(),     elementwiseRules(),
-      embeddingRules(),     hostRules(),        indexingRules(),      interpolationRules(),
-      linearAlgebraRules(), logicalRules(),     lossRules(),          metricRules(),
-      normalizationRules(), optimizerRules(),   randomRules(),        recurrentRules(),
-      reductionRules(),     repetitionRules(),  sequenceRules(),      shapeRules(),
-      sliceRules(),         tensorArrayRules(), visionRules(),
+      activationRules(),    ampRules(),           communicationRules(), controlFlowRules(),
+      convolutionRules(),   creationRules(),      detectionRules(),     elementwiseRules(),
+      embeddingRules(),     hostRules(),          indexingRules(),      interpolationRules(),
+      linearAlgebraRules(), logicalRules(),       lossRules(),          matrixRules(),
+      metricRules(),        normalizationRules(), optimizerRules(),     randomRules(),
+      recurrentRules(),     reductionRules(),     repetitionRules(),    sequenceRules(),
+      shapeRules(),         sliceRules(),         tensorArrayRules(),   visionRules(),
   };
   return families;
 }

@@ -22,6 +22,7 @@ llvm::ArrayRef<RuleRow> interpolationRules();
 llvm::ArrayRef<RuleRow> linearAlgebraRules();
 llvm::ArrayRef<RuleRow> logicalRules();
 llvm::ArrayRef<RuleRow> lossRules();
+llvm::ArrayRef<RuleRow> matrixRules();
 llvm::ArrayRef<RuleRow> metricRules();
 llvm::ArrayRef<RuleRow> normalizationRules();
 llvm::ArrayRef<RuleRow> optimizerRules();

@@ -173,37 +173,6 @@ void dotGrad(RuleContext& context) {
   }
 }
 
-// A number per matrix: the dims in front of its two.
-Labels matrixLabels(mlir::Value matrices) {
-  Labels labels = ownLabels(matrices);
-  for (int i = 0, n = static_cast<int>(labels.size()); i < 2 && i < n; ++i)
-    labels[n - 1 - i] = kWholeDim;
-  return labels;
-}
-
-// A determinant: of every matrix a number, in which no element may be missing.
-void matrixValue(RuleContext& context) {
-  mlir::Value x = context.op().input("Input"), out = context.op().output("Out");
-  if (!x || !out) return;
-  Form form;
-  form.terms.push_back({x, matrixLabels(x), Use::Value});
-  form.result = rowLabels(out, rankOf(x) - 2);
-  context.result("Out", form);
-}
-
-// d det(A)/dA = det(A) · A⁻ᵀ, matrix by matrix.
-void matrixValueGrad(RuleContext& context) {
-  const pd::OpView& op = context.op();
-  mlir::Value x = op.input("Input"), out = op.input("Out"), gradient = op.input("Out@GRAD");
-  if (!x || !out || !gradient) return;
-  Form form;
-  form.terms.push_back({gradient, rowLabels(gradient, rankOf(x) - 2), Use::Linear});
-  form.terms.push_back({out, rowLabels(out, rankOf(x) - 2), Use::Value});
-  form.terms.push_back({x, matrixLabels(x), Use::Value});
-  form.result = matrixLabels(x);
-  context.result("Input@GRAD", form);
-}
-
 // Labels of an einsum: of `...`, from the right, numbers from 1000 on.
 Labels equationLabels(llvm::StringRef text, int rank) {
   constexpr int kDots = 1000;
@@ -300,25 +269,38 @@ void einsumGrad(RuleContext& context) {
   }
 }
 
-// The sum along the diagonal of two dims, which must be whole; the others are left.
-void trace(RuleContext& context) {
+// The gradient of a product's gradients (compiler/lower/rules): three products by the labels of the
+// first one. grad_out@GRAD is a sum of two, whose contracted dim must be whole.
+void matmulSecondGrad(RuleContext& context) {
   const pd::OpView& op = context.op();
-  const bool back = op.type() == "trace_grad";
-  mlir::Value x = op.input("Input"), from = back ? op.input("Out@GRAD") : x,
-              to = back ? op.output("Input@GRAD") : op.output("Out");
-  if (!x || !from || !to) return;
-  const int rank = rankOf(x), first = normalAxis(op.getInt("axis1"), rank),
-            second = normalAxis(op.getInt("axis2"), rank);
-  Labels large = ownLabels(x), small;
-  for (int i = 0; i < rank; ++i)
-    if (i == first || i == second) large[i] = kWholeDim;
-    else small.push_back(i);
-  small.resize(rankOf(back ? from : to), kBroadcastDim);
+  mlir::Value x = op.input("X"), y = op.input("Y"), g = op.input("grad_out"),
+              ddx = op.input("grad_x@GRAD"), ddy = op.input("grad_y@GRAD");
+  if (!x || !y || !g) return;
+  ProductLabels labels = matmulLabels(op);
+  auto give = [&](llvm::StringRef slot, mlir::Value factor, const Labels& factorLabels,
+                  mlir::Value own, const Labels& ownLabels) {
+    Form form;
+    form.terms.push_back({own, ownLabels, Use::Shape});
+    if (factor) {
+      form.terms.push_back({g, labels.out, Use::Linear});
+      form.terms.push_back({factor, factorLabels, Use::Linear});
+    }
+    form.result = ownLabels;
+    form.fold = Fold::Sum;
+    context.result(slot, form);
+  };
+  give("X@GRAD", ddy, labels.y, x, labels.x);
+  give("Y@GRAD", ddx, labels.x, y, labels.y);
+  for (Labels* side : {&labels.x, &labels.y})
+    for (int& label : *side)
+      if (label == kContracted) label = kWholeDim;
   Form form;
-  form.terms.push_back({from, back ? small : large, Use::Linear});
-  if (back) form.terms.push_back({x, large, Use::Shape});
-  form.result = back ? large : small;
-  context.result(back ? "Input@GRAD" : "Out", form);
+  form.combine = Combine::Sum;
+  form.terms.push_back({g, labels.out, Use::Shape});
+  if (ddx) form.terms.append({{ddx, labels.x, Use::Linear}, {y, labels.y, Use::Value}});
+  if (ddy) form.terms.append({{x, labels.x, Use::Value}, {ddy, labels.y, Use::Linear}});
+  form.result = labels.out;
+  context.result("grad_out@GRAD", form);
 }
 
 #define DT_MUL "x_num_col_dims, y_num_col_dims"
@@ -332,6 +314,8 @@ const RuleRow kRows[] = {
     {"matmul_grad", matmulGrad, "", "Out@GRAD, X, Y, " DT_MATMUL},
     {"matmul_v2", matmul, "", "X, Y, trans_x, trans_y"},
     {"matmul_v2_grad", matmulGrad, "", "Out@GRAD, X, Y, trans_x, trans_y"},
+    {"matmul_v2_grad_grad", matmulSecondGrad, "",
+     "X, Y, grad_out, grad_x@GRAD, grad_y@GRAD, trans_x, trans_y"},
     {"bmm", matmul, "", "X, Y"},
     {"bmm_grad", matmulGrad, "", "Out@GRAD, X, Y"},
     {"mv", labelled, "X[ab]:l, Vec[b]:l -> Out[a]"},
@@ -357,15 +341,6 @@ const RuleRow kRows[] = {
     // An element of X beside all of Y: parts of X stay parts.
     {"kron", pointwise, "X:l, Y:wl -> Out"},
     {"kron_grad", wholeOnly, "Out@GRAD:l, Y:l, X:s -> X@GRAD; Out@GRAD:l, X:l, Y:s -> Y@GRAD"},
-    {"cholesky", labelled, "X[_**] -> Out[_**]", "upper"},
-    {"cholesky_grad", labelled, "Out@GRAD[_**]:l, Out[_**] -> X@GRAD[_**]", "upper"},
-    {"inverse", labelled, "Input[_**] -> Output[_**]"},
-    {"inverse_grad", labelled, "Output@GRAD[_**]:l, Output[_**] -> Input@GRAD[_**]"},
-    {"determinant", matrixValue, "", "Input"},
-    {"determinant_grad", matrixValueGrad, "", "Input, Out, Out@GRAD"},
-    {"slogdeterminant", labelled, "Input[_**] -> Out[*_]"},
-    {"trace", trace, "", "Input, offset, axis1, axis2, dim1, dim2"},
-    {"trace_grad", trace, "", "Input, Out@GRAD, offset, axis1, axis2, dim1, dim2"},
     {"dist", wholeOnly, "X, Y -> Out", "p"},
     {"dist_grad", wholeOnly, "Out@GRAD:l, Out, X, Y -> X@GRAD, Y@GRAD", "p"},
     {"norm", rowwise, "X -> Norm, Out", "axis, epsilon, is_test"},

@@ -27,6 +27,24 @@ llvm::SmallVector<bool, 4> differingAxes(RuleContext& context) {
   return differ;
 }
 
+// Start-up draws are those of one device, whoever keeps them: a stream of a rank's own is another
+// draw, also where that rank alone has the variable and nothing drifts apart.
+void demandOneDraw(RuleContext& context, mlir::Value out) {
+  mlir::Operation* op = context.op().operation();
+  auto program = op->getParentOfType<pd::ProgramOp>();
+  auto streams = op->getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr);
+  if (!out || !streams || !program || program.getSymName() != "startup") return;
+  for (auto name : streams.getAsRange<mlir::StringAttr>()) {
+    const int axis = context.axes().indexOf(name.getValue());
+    if (axis < 0 || context.axes().meshSizes[axis] == 1) continue;
+    context.violate({out, "random-streams",
+                     "draws numbers of its own for every coordinate of axis " + name.str() +
+                         ", and starts a variable with them: the reference draws once",
+                     "give no dist.streams to ops of the start-up program"});
+    return;
+  }
+}
+
 mlir::StringAttr randomTag(RuleContext& context) {
   return mlir::StringAttr::get(context.op().operation()->getContext(), kRandomTag);
 }
@@ -35,6 +53,7 @@ mlir::StringAttr randomTag(RuleContext& context) {
 // numbers hold different values; parts of a batch are drawn each for itself, and must be.
 void giveDraw(RuleContext& context, const Form& form) {
   context.result("Out", form);
+  demandOneDraw(context, context.op().output("Out"));
   for (const Term& term : form.terms)
     if (term.use == Use::Shape) demandStreams(context, term.value);
   const llvm::SmallVector<bool, 4> differ = differingAxes(context);

@@ -1,4 +1,5 @@
 // Planted bugs of form: an op, name, declaration or attribute that is not the reference's.
+#include "compiler/analysis/program_info.h"
 #include "dialects/pd/declarations.h"
 #include "test/compiler/verify/mutations/edits.h"
 
@@ -274,6 +275,53 @@ TEST_CASE("declarations, variables and programs that differ from the reference's
       other.setSymName("test");
     });
     CHECK(exitCode(report.overall()) == 3);
+  }
+}
+
+namespace {
+
+// Gives the only result another name, without a declaration.
+void rename(mlir::Operation* op, llvm::StringRef name) {
+  mlir::Builder builder(op->getContext());
+  op->setAttr("outs",
+              builder.getArrayAttr({pd::SlotAttr::get(
+                  op->getContext(), builder.getStringAttr("Out"), {builder.getStringAttr(name)})}));
+}
+
+}  // namespace
+
+TEST_CASE("a multiple under a name of the reference that another value has last") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
+    mlir::Value loss = lastNamed(main, findLoss(main));
+    const std::string name = pd::nameOf(loss).str();
+    mlir::Value twice = scaled(loss, 2);
+    mlir::Value once = scaled(twice, 0.5F);
+    rename(twice.getDefiningOp(), name);
+    rename(once.getDefiningOp(), name);
+  });
+  CHECK_THAT(refuted(report, "name").text, Contains("2 times that of the reference"));
+}
+
+// The branch that averages parameters in every third step: what it holds was put in.
+TEST_CASE("names that a block of the job gives") {
+  Strategy strategy = unfused(4);
+  strategy.collective_mode = "local_sgd";
+  strategy.localsgd_k_steps = 3;
+  auto renamed = [&](const std::string& name) {
+    return verifyEdited(
+        [&](mlir::ModuleOp, pd::ProgramOp main) {
+          for (pd::OpView branch : opsOfType(main, "conditional_block", true))
+            return rename(opsOfType(branch.operation(), "scale", true)[0].operation(), name);
+        },
+        "fluid18/mnist_mlp", strategy);
+  };
+  SECTION("one of its own") { CHECK(renamed("own").overall() == Verdict::Holds); }
+  SECTION("that of a variable which is not set to it") {
+    CHECK_THAT(refuted(renamed("fc_0.b_0"), "name").text, Contains("which is not set to it"));
+  }
+  SECTION("that of a value around the block") {
+    CHECK_THAT(refuted(renamed("fc_0.tmp_0"), "name").text,
+               Contains("which the program around it computes"));
   }
 }
 

@@ -28,6 +28,14 @@ TEST_CASE("replicas that start differently") {
   CHECK_THAT(message.remedy, Contains("broadcast"));
 }
 
+TEST_CASE("a start-up draw with a stream of its own") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+    opsOfType(programOf(job, "startup"), "uniform_random")[0].operation()->setAttr(
+        dist::kStreamsAttr, mlir::Builder(job.getContext()).getStrArrayAttr({"dp"}));
+  });
+  CHECK_THAT(refuted(report, "random-streams").text, Contains("the reference draws once"));
+}
+
 TEST_CASE("a root outside of the communicator") {
   VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
     for (dist::BroadcastOp op : opsOf<dist::BroadcastOp>(programOf(job, "startup")))

@@ -130,11 +130,27 @@ TEST_CASE("casts are identities where precision is declared to change") {
 )",
                         kRelu, kReluGrad, kTail});
   CHECK_FALSE(proved(job));
-  job.changes = R"({pass = "amp"})";
+  job.changes = R"({pass = "amp", amp_dtype = ["bfloat16"]})";
+  CHECK_FALSE(proved(job));
+  job.changes = R"({pass = "amp", amp_dtype = ["float16"]})";
   CHECK(proved(job));
+  SECTION("not in an op that was to be left alone") {
+    job.changes = R"({pass = "amp", amp_dtype = ["float16"], custom_black_list = ["mul"]})";
+    CHECK_FALSE(proved(job));
+  }
+  SECTION("not for a reader that takes it in full") {
+    job.reference.replace(
+        job.reference.find("%a = pd.relu X(%h)"), 18,
+        R"(%lo = pd.cast X(%h) -> Out("lo") {in_dtype = 5 : i32, out_dtype = 4 : i32} : (tensor<8x4xf32>) -> tensor<8x4xf16>
+  %up = pd.cast X(%lo) -> Out("up") {in_dtype = 4 : i32, out_dtype = 5 : i32} : (tensor<8x4xf16>) -> tensor<8x4xf32>
+  %a = pd.relu X(%up))");
+    CHECK_FALSE(proved(job));
+  }
   SECTION("not a cast to integers") {
     job.reference.replace(job.reference.find("pd.relu X(%h)"), 13, "pd.relu X(%hf)");
-    job.reference.replace(job.reference.find("%a = pd.relu"), 0, R"(%hi = pd.cast X(%h) -> Out("i") {in_dtype = 5 : i32, out_dtype = 2 : i32} : (tensor<8x4xf32>) -> tensor<8x4xi32>
+    job.reference.replace(
+        job.reference.find("%a = pd.relu"), 0,
+        R"(%hi = pd.cast X(%h) -> Out("i") {in_dtype = 5 : i32, out_dtype = 2 : i32} : (tensor<8x4xf32>) -> tensor<8x4xi32>
   %hf = pd.cast X(%hi) -> Out("f") {in_dtype = 2 : i32, out_dtype = 5 : i32} : (tensor<8x4xi32>) -> tensor<8x4xf32>
   )");
     CHECK_FALSE(proved(job));
@@ -161,7 +177,8 @@ constexpr char kUpdate[] = R"(
 
 TEST_CASE("a loss scale goes out where gradients are unscaled") {
   Job job;
-  job.changes = R"({pass = "amp"})";
+  job.changes =
+      R"({pass = "amp", amp_dtype = ["float16"], scaled = true, init_loss_scaling = 8.0 : f64, use_dynamic_loss_scaling = false})";
   job.more = "pd.var @scale : tensor<1xf32>\n";
   job.startup = R"(
   %c = pd.fill_constant -> Out("scale") {dtype = 5 : i32, shape = array<i64: 1>, value = 8.0 : f32} : () -> tensor<1xf32>

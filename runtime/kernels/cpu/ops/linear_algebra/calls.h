@@ -22,6 +22,8 @@ int32_t Kron(OpCall& call);
 int32_t KronGrad(OpCall& call);
 int32_t Trace(OpCall& call);
 int32_t TraceGrad(OpCall& call);
+int32_t Diagonal(OpCall& call);
+int32_t DiagonalGrad(OpCall& call);
 
 // decompose.cc
 int32_t Cholesky(OpCall& call);
@@ -31,6 +33,10 @@ int32_t InverseGrad(OpCall& call);
 int32_t Determinant(OpCall& call);
 int32_t DeterminantGrad(OpCall& call);
 int32_t SignLogDeterminant(OpCall& call);
+
+// solve.cc
+int32_t Solve(OpCall& call);
+int32_t SolveGrad(OpCall& call);
 
 // einsum.cc
 int32_t Einsum(OpCall& call);

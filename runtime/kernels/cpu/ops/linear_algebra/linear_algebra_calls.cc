@@ -15,6 +15,8 @@ constexpr FunctionRow kRows[] = {
     {"dt_cross_grad", Entry<CrossGrad>, kNumbers},
     {"dt_determinant", Entry<Determinant>, kFloats},
     {"dt_determinant_grad", Entry<DeterminantGrad>, kFloats},
+    {"dt_diagonal", Entry<Diagonal>, kNumbers},
+    {"dt_diagonal_grad", Entry<DiagonalGrad>, kNumbers},
     {"dt_einsum", Entry<Einsum>, kFloats},
     {"dt_einsum_grad", Entry<EinsumGrad>, kFloats},
     {"dt_gemm", Entry<Gemm>, kFloats},
@@ -27,6 +29,8 @@ constexpr FunctionRow kRows[] = {
     {"dt_mul", Entry<Mul>, kFloats},
     {"dt_mul_grad", Entry<MulGrad>, kFloats},
     {"dt_sign_log_determinant", Entry<SignLogDeterminant>, kFloats},
+    {"dt_solve", Entry<Solve>, kFloats},
+    {"dt_solve_grad", Entry<SolveGrad>, kFloats},
     {"dt_trace", Entry<Trace>, kNumbers},
     {"dt_trace_grad", Entry<TraceGrad>, kNumbers},
 };

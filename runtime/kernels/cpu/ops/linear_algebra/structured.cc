@@ -1,4 +1,5 @@
-// Products and sums along fixed patterns of indices: cross, kron, trace, with their gradients.
+// Products and sums along fixed patterns of indices: cross, kron, trace, diagonal, with their
+// gradients.
 #include <cstring>
 #include <vector>
 
@@ -178,23 +179,18 @@ struct Diagonals {
   }
 };
 
-// Attributes offset, axis1, axis2 (2.x), dim1, dim2 (1.x), @version.
 // Elements (i + down, i + right) of the two axes: consecutive ones stand a row and a column apart,
 // hence one stride. A positive offset moves right, a negative one down; outside of the matrix the
 // diagonal is empty.
-bool DiagonalsOf(OpCall& call, const DtBuffer& x, Diagonals& d) {
-  using A = args::dt_trace;
-  static_assert(A::offset == args::dt_trace_grad::offset &&
-                A::version == args::dt_trace_grad::version);
-  const bool legacy = call.Int(A::version) > 0 && call.Int(A::version) < 2000000;
-  int64_t first = call.Int(legacy ? 3 : 1), second = call.Int(legacy ? 4 : 2);
+bool DiagonalsOf(OpCall& call, const DtBuffer& x, int64_t offset, int64_t first, int64_t second,
+                 Diagonals& d) {
   if (!NormalAxis(call, x, first) || !NormalAxis(call, x, second)) return false;
   if (first == second)
     return call.Fail("the diagonal of axis %lld with itself", static_cast<long long>(first)), false;
   std::vector<int64_t> strides(static_cast<size_t>(x.rank));
   for (int64_t k = x.rank - 1, step = 1; k >= 0; step *= x.dims[k--])
     strides[static_cast<size_t>(k)] = step;
-  const int64_t offset = call.Int(A::offset), rows = x.dims[first], columns = x.dims[second];
+  const int64_t rows = x.dims[first], columns = x.dims[second];
   const int64_t down = offset < 0 ? -offset : 0, right = offset > 0 ? offset : 0;
   d.length = down >= rows || right >= columns ? 0 : std::min(rows - down, columns - right);
   d.start = d.length == 0 ? 0
@@ -209,6 +205,24 @@ bool DiagonalsOf(OpCall& call, const DtBuffer& x, Diagonals& d) {
   return true;
 }
 
+// Attributes offset, axis1, axis2 (2.x), dim1, dim2 (1.x), @version.
+bool TracedOf(OpCall& call, const DtBuffer& x, Diagonals& d) {
+  using A = args::dt_trace;
+  static_assert(A::offset == args::dt_trace_grad::offset &&
+                A::version == args::dt_trace_grad::version);
+  const bool legacy = call.Int(A::version) > 0 && call.Int(A::version) < 2000000;
+  return DiagonalsOf(call, x, call.Int(A::offset), call.Int(legacy ? A::dim1 : A::axis1),
+                     call.Int(legacy ? A::dim2 : A::axis2), d);
+}
+
+// Attributes offset, axis1, axis2.
+bool TakenOf(OpCall& call, const DtBuffer& x, Diagonals& d) {
+  using A = args::dt_diagonal;
+  static_assert(A::offset == args::dt_diagonal_grad::offset &&
+                A::axis2 == args::dt_diagonal_grad::axis2);
+  return DiagonalsOf(call, x, call.Int(A::offset), call.Int(A::axis1), call.Int(A::axis2), d);
+}
+
 }  // namespace
 
 // Input; ... -> Out
@@ -218,7 +232,7 @@ int32_t Trace(OpCall& call) {
   const DtBuffer& x = call.Arg(A::Input);
   DtBuffer& out = call.Arg(A::Out);
   Diagonals d;
-  if (!DiagonalsOf(call, x, d)) return 1;
+  if (!TracedOf(call, x, d)) return 1;
   std::vector<int64_t> dims = d.dims;
   if (dims.empty() && out.rank > 0) dims.push_back(1);
   if (!call.Resize(out, dims)) return 1;
@@ -240,7 +254,7 @@ int32_t TraceGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(A::Input), &gradient = call.Arg(A::Out_GRAD);
   DtBuffer& dx = call.Arg(A::Input_GRAD);
   Diagonals d;
-  if (!DiagonalsOf(call, x, d) || !call.Resize(dx, x)) return 1;
+  if (!TracedOf(call, x, d) || !call.Resize(dx, x)) return 1;
   int64_t count = 1;
   for (int64_t extent : d.dims) count *= extent;
   if (Elements(gradient) != count)
@@ -251,6 +265,46 @@ int32_t TraceGrad(OpCall& call) {
     for (int64_t i = 0; i < count; ++i)
       for (int64_t k = 0, at = d.offset(i); k < d.length; ++k)
         Data<T>(dx)[at + k * d.step] = Data<T>(gradient)[i];
+    return 0;
+  });
+}
+
+// Input; offset, axis1, axis2 -> Out: the other dims, then along the diagonals
+int32_t Diagonal(OpCall& call) {
+  using A = args::dt_diagonal;
+  const DtBuffer& x = call.Arg(A::Input);
+  DtBuffer& out = call.Arg(A::Out);
+  Diagonals d;
+  if (!TakenOf(call, x, d)) return 1;
+  std::vector<int64_t> dims = d.dims;
+  dims.push_back(d.length);
+  if (!call.Resize(out, dims)) return 1;
+  return VisitNumber(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (int64_t i = 0, n = d.length ? Elements(out) / d.length : 0; i < n; ++i)
+      for (int64_t k = 0, at = d.offset(i); k < d.length; ++k)
+        Data<T>(out)[i * d.length + k] = Data<T>(x)[at + k * d.step];
+    return 0;
+  });
+}
+
+// Input, Out@GRAD; offset, axis1, axis2 -> Input@GRAD
+int32_t DiagonalGrad(OpCall& call) {
+  using A = args::dt_diagonal_grad;
+  const DtBuffer &x = call.Arg(A::Input), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::Input_GRAD);
+  Diagonals d;
+  if (!TakenOf(call, x, d) || !call.Resize(dx, x)) return 1;
+  int64_t count = 1;
+  for (int64_t extent : d.dims) count *= extent;
+  if (Elements(gradient) != count * d.length)
+    return call.Fail("'%s' has not one element per place of a diagonal", gradient.name);
+  std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
+  return VisitNumber(call.context(), dx, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (int64_t i = 0; d.length && i < count; ++i)
+      for (int64_t k = 0, at = d.offset(i); k < d.length; ++k)
+        Data<T>(dx)[at + k * d.step] = Data<T>(gradient)[i * d.length + k];
     return 0;
   });
 }

@@ -19,6 +19,8 @@ int32_t SelectedGrad(OpCall& call);
 int32_t CumulativeSum(OpCall& call);
 int32_t CumulativeProduct(OpCall& call);
 int32_t CumulativeProductGrad(OpCall& call);
+int32_t LogCumulativeSum(OpCall& call);
+int32_t LogCumulativeSumGrad(OpCall& call);
 
 // bins.cc
 int32_t Histogram(OpCall& call);

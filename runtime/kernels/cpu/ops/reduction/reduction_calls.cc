@@ -12,6 +12,8 @@ constexpr FunctionRow kRows[] = {
     {"dt_cumsum", Entry<CumulativeSum>, kNumbers},
     {"dt_histogram", Entry<Histogram>, kNumbers},
     {"dt_kth_value", Entry<KthValue>, kNumbers},
+    {"dt_log_cumsum", Entry<LogCumulativeSum>, kFloats},
+    {"dt_log_cumsum_grad", Entry<LogCumulativeSumGrad>, kFloats},
     {"dt_mode", Entry<Mode>, kNumbers},
     {"dt_search_sorted", Entry<SearchSorted>, kNumbers},
     {"dt_selected_grad", Entry<SelectedGrad>, kNumbers},

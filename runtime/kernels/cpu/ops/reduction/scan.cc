@@ -1,5 +1,8 @@
-// Sums and products along a line up to every place: cumsum, cumprod and its gradient.
+// Sums and products along a line up to every place: cumsum, cumprod, logcumsumexp and their
+// gradients.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "runtime/kernels/cpu/long_sum.h"
 #include "runtime/kernels/cpu/ops/reduction/calls.h"
@@ -126,6 +129,75 @@ int32_t CumulativeProductGrad(OpCall& call) {
         without += static_cast<Total<T>>(gs[place(k)]) * product;
       }
       to[place(zero)] = static_cast<T>(without);
+    });
+    return 0;
+  });
+}
+
+namespace {
+
+// The line, or all elements as one.
+bool LinesFor(OpCall& call, const DtBuffer& x, bool flatten, int64_t axis, Lines& lines) {
+  lines = {1, Elements(x), 1};
+  return flatten || LinesOf(call, x, axis, lines);
+}
+
+}  // namespace
+
+// X; axis, flatten, exclusive, reverse -> Out: log of the sum of exp. Of no terms (exclusive) it is
+// the lowest number, as in the framework.
+int32_t LogCumulativeSum(OpCall& call) {
+  using A = args::dt_log_cumsum;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const bool flatten = call.Bool(A::flatten), exclusive = call.Bool(A::exclusive),
+             reverse = call.Bool(A::reverse);
+  Lines lines;
+  if (!LinesFor(call, x, flatten, call.Int(A::axis), lines)) return 1;
+  if (!(flatten ? call.Resize(out, {Elements(x)}) : call.Resize(out, x))) return 1;
+  return VisitFloat(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    ForEachLine(call, lines, [&](int64_t at) {
+      T sum = std::numeric_limits<T>::lowest();
+      for (int64_t k = 0; k < lines.length; ++k) {
+        const int64_t i = at + (reverse ? lines.length - 1 - k : k) * lines.inner;
+        const T before = sum, value = Data<T>(x)[i];
+        const T high = std::max(before, value), low = std::min(before, value);
+        sum = std::log1p(std::exp(low - high)) + high;
+        Data<T>(out)[i] = exclusive ? before : sum;
+      }
+    });
+    return 0;
+  });
+}
+
+// X, Out, Out@GRAD; axis, flatten, exclusive, reverse -> X@GRAD: the sum over the places k that X
+// is counted in of dOut_k · exp(X - Out_k). With R_k = dOut_k + exp(Out_k - Out_k+1) · R_k+1, whose
+// exponents are at most 0, it is exp(X - Out_k) · R_k for the first such k.
+int32_t LogCumulativeSumGrad(OpCall& call) {
+  using A = args::dt_log_cumsum_grad;
+  const DtBuffer &x = call.Arg(A::X), &out = call.Arg(A::Out), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
+  const bool exclusive = call.Bool(A::exclusive), reverse = call.Bool(A::reverse);
+  Lines lines;
+  if (!LinesFor(call, x, call.Bool(A::flatten), call.Int(A::axis), lines) || !call.Resize(dx, x))
+    return 1;
+  if (Elements(out) != Elements(x) || Elements(gradient) != Elements(x))
+    return call.Fail("'%s' and '%s' do not fit '%s'", out.name, gradient.name, x.name);
+  return VisitFloat(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T *xs = Data<T>(x), *ys = Data<T>(out), *gs = Data<T>(gradient);
+    ForEachLine(call, lines, [&](int64_t at) {
+      T rest = 0, next = 0;  // R and Out of the place after this one
+      for (int64_t k = lines.length; k-- > 0;) {
+        const int64_t i = at + (reverse ? lines.length - 1 - k : k) * lines.inner;
+        const bool last = k == lines.length - 1;
+        const T own = gs[i] + (last ? 0 : std::exp(ys[i] - next) * rest);
+        if (exclusive) Data<T>(dx)[i] = last ? 0 : std::exp(xs[i] - next) * rest;
+        else Data<T>(dx)[i] = std::exp(xs[i] - ys[i]) * own;
+        rest = own;
+        next = ys[i];
+      }
     });
     return 0;
   });

@@ -1,0 +1,134 @@
+// Relation rules: family `linear_algebra`, second part: what is made of single matrices. The dims
+// in front of the last two are a batch, whose matrices do not see each other. Notation: rule.h.
+#include "compiler/analysis/relations/kinds.h"
+#include "compiler/analysis/relations/rules/families.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// Labels of a result with one element per matrix: of `rows` batch dims.
+Labels rowLabels(mlir::Value value, int rows) {
+  Labels labels = ownLabels(value);
+  for (int i = rows; i < static_cast<int>(labels.size()); ++i) labels[i] = kBroadcastDim;
+  return labels;
+}
+
+// A number per matrix: the dims in front of its two.
+Labels matrixLabels(mlir::Value matrices) {
+  Labels labels = ownLabels(matrices);
+  for (int i = 0, n = static_cast<int>(labels.size()); i < 2 && i < n; ++i)
+    labels[n - 1 - i] = kWholeDim;
+  return labels;
+}
+
+void matrixValue(RuleContext& context) {
+  mlir::Value x = context.op().input("Input"), out = context.op().output("Out");
+  if (!x || !out) return;
+  Form form;
+  form.terms.push_back({x, matrixLabels(x), Use::Value});
+  form.result = rowLabels(out, rankOf(x) - 2);
+  context.result("Out", form);
+}
+
+void matrixValueGrad(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  mlir::Value x = op.input("Input"), out = op.input("Out"), gradient = op.input("Out@GRAD");
+  if (!x || !out || !gradient) return;
+  Form form;
+  form.terms.push_back({gradient, rowLabels(gradient, rankOf(x) - 2), Use::Linear});
+  form.terms.push_back({out, rowLabels(out, rankOf(x) - 2), Use::Value});
+  form.terms.push_back({x, matrixLabels(x), Use::Value});
+  form.result = matrixLabels(x);
+  context.result("Input@GRAD", form);
+}
+
+// The sum along the diagonal of two dims, which must be whole; the others are left.
+void trace(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type() == "trace_grad";
+  mlir::Value x = op.input("Input"), from = back ? op.input("Out@GRAD") : x,
+              to = back ? op.output("Input@GRAD") : op.output("Out");
+  if (!x || !from || !to) return;
+  const int rank = rankOf(x), first = normalAxis(op.getInt("axis1"), rank),
+            second = normalAxis(op.getInt("axis2"), rank);
+  Labels large = ownLabels(x), small;
+  for (int i = 0; i < rank; ++i)
+    if (i == first || i == second) large[i] = kWholeDim;
+    else small.push_back(i);
+  small.resize(rankOf(back ? from : to), kBroadcastDim);
+  Form form;
+  form.terms.push_back({from, back ? small : large, Use::Linear});
+  if (back) form.terms.push_back({x, large, Use::Shape});
+  form.result = back ? large : small;
+  context.result(back ? "Input@GRAD" : "Out", form);
+}
+
+// diagonal: the two axes leave, one along the diagonals comes last.
+void diagonal(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type() == "diagonal_grad";
+  mlir::Value x = op.input("Input"), from = back ? op.input("Out@GRAD") : x;
+  if (!x || !from) return;
+  const int rank = rankOf(x), first = normalAxis(op.getInt("axis1"), rank),
+            second = normalAxis(op.getInt("axis2"), rank);
+  Labels large = ownLabels(x), small;
+  for (int i = 0; i < rank; ++i)
+    if (i == first || i == second) large[i] = kWholeDim;
+    else small.push_back(i);
+  small.push_back(kWholeDim);
+  Form form;
+  form.terms.push_back({from, back ? small : large, Use::Linear});
+  if (back) form.terms.push_back({x, large, Use::Shape});
+  form.result = back ? large : small;
+  context.result(back ? "Input@GRAD" : "Out", form);
+}
+
+// Of a linear system per matrix: X [..., n, n], Y [..., n, k] or [..., n], batches equal.
+void solve(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type().ends_with("_grad");
+  mlir::Value x = op.input("X"), y = op.input("Y"), out = op.input("Out"),
+              gradient = op.input("Out@GRAD");
+  if (!x || !y || (back && (!out || !gradient))) return;
+  const int batch = rankOf(x) - 2;
+  auto labels = [&](mlir::Value value) {
+    Labels own = wholeLabels(value);
+    for (int i = 0; i < batch && i < static_cast<int>(own.size()); ++i) own[i] = i;
+    return own;
+  };
+  auto give = [&](llvm::StringRef slot, llvm::ArrayRef<Term> terms, mlir::Value like) {
+    Form form;
+    form.terms.assign(terms.begin(), terms.end());
+    form.result = labels(like);
+    context.result(slot, form);
+  };
+  if (!back) return give("Out", {{x, labels(x), Use::Value}, {y, labels(y), Use::Linear}}, y);
+  // dY = op(X)⁻ᵀ dOut; dX = -dY Outᵀ
+  const Term from = {gradient, labels(gradient), Use::Linear};
+  give("Y@GRAD", {from, {x, labels(x), Use::Value}, {y, labels(y), Use::Shape}}, y);
+  give("X@GRAD", {from, {x, labels(x), Use::Value}, {out, labels(out), Use::Linear}}, x);
+}
+
+const RuleRow kRows[] = {
+    {"cholesky", labelled, "X[_**] -> Out[_**]", "upper"},
+    {"cholesky_grad", labelled, "Out@GRAD[_**]:l, Out[_**] -> X@GRAD[_**]", "upper"},
+    {"inverse", labelled, "Input[_**] -> Output[_**]"},
+    {"inverse_grad", labelled, "Output@GRAD[_**]:l, Output[_**] -> Input@GRAD[_**]"},
+    {"determinant", matrixValue, "", "Input"},
+    {"determinant_grad", matrixValueGrad, "", "Input, Out, Out@GRAD"},
+    {"slogdeterminant", labelled, "Input[_**] -> Out[*_]"},
+    {"trace", trace, "", "Input, offset, axis1, axis2, dim1, dim2"},
+    {"trace_grad", trace, "", "Input, Out@GRAD, offset, axis1, axis2, dim1, dim2"},
+    {"diagonal", diagonal, "", "Input, offset, axis1, axis2"},
+    {"diagonal_grad", diagonal, "", "Input, Out@GRAD, offset, axis1, axis2"},
+    {"solve", solve, "", "X, Y"},
+    {"solve_grad", solve, "", "Out, Out@GRAD, X, Y"},
+    {"triangular_solve", solve, "", "X, Y, upper, transpose, unitriangular"},
+    {"triangular_solve_grad", solve, "", "Out, Out@GRAD, X, Y, upper, transpose, unitriangular"},
+};
+
+}  // namespace
+
+llvm::ArrayRef<RuleRow> matrixRules() { return kRows; }
+
+}  // namespace dtranspile::verify

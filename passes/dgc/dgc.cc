@@ -1,0 +1,326 @@
+// Deep gradient compression (Lin et al., 2018, arXiv:1712.01887): what a replica adds up with
+// momentum is sent element by element when it is among the largest, and kept until then. After
+// reduce-gradients, before bucket.
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/types.h"
+#include "passes/dgc/pass.h"
+#include "passes/dgc/update.h"
+#include "passes/support/branch.h"
+#include "passes/support/job.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DEF_DGC
+#include "passes/dgc/pass.h.inc"
+
+namespace {
+
+using verify::SentUpTo;
+
+// What lies between a sum over the replicas and the update that takes it.
+struct Way {
+  pd::OpView update{nullptr};
+  dist::AllReduceOp sum;
+  std::vector<mlir::OpOperand*> decays;  // what is added on the way
+  mlir::Operation* clip = nullptr;       // a clip_by_norm right behind the sum
+};
+
+class Dgc : public impl::DgcBase<Dgc> {
+ public:
+  using DgcBase::DgcBase;
+
+  void runOnOperation() override {
+    mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
+    if (mlir::failed(job)) return signalPassFailure();
+    auto comms = commsCarrying(getOperation(), kGradients, job->axes);
+    if (mlir::failed(comms)) return signalPassFailure();
+    if (job->ranks == 1) return;
+    if (!job->startup) {
+      job->role.emitError(
+          "dgc keeps what is not sent, from zero on: the job needs a pd.program @startup");
+      return signalPassFailure();
+    }
+    std::vector<Way> ways;
+    if (mlir::failed(readSparsity(*job)) || mlir::failed(collect(*job, *comms, ways)))
+      return signalPassFailure();
+    std::vector<std::string> sites;
+    for (Way& way : ways) {
+      const std::vector<SentUpTo> stages = stagesOf(way);
+      if (stages.size() == 1 && stages[0].kept == 0) continue;  // dense in every step
+      mlir::FlatSymbolRefAttr comm = way.sum.getCommAttr();
+      CompressedUpdate what = {way.update, unsummed(*job, way), {}, {}};
+      if (stages.size() > 1) countSteps(*job, way);
+      for (size_t i = 0; i < stages.size(); ++i)
+        what.stages.push_back(
+            {stages[i], stages.size() == 1
+                            ? mlir::Value()
+                            : takenIn(*job, i ? stages[i - 1].last : 0, stages[i].last)});
+      sites.push_back(verify::siteOf(nameOf(way), elementsOf(way), stages));
+      what.residual = addResidual(*job, way);
+      declareOwn(velocityOf(*job, way), *job);
+      replaceByComposite(what, *job, comm, declarations_);
+    }
+    if (sites.empty()) return;
+    addContract(getOperation(), verify::kCompressionTag,
+                "each rank sends the largest elements of what its gradients have added up to; what "
+                "it does not send it keeps",
+                sites);
+  }
+
+ private:
+  mlir::LogicalResult readSparsity(JobOnAxes& job) {
+    for (const std::string& text : sparsity) {
+      double share = 0;
+      if (llvm::StringRef(text).getAsDouble(share) || !(share >= 0 && share < 1) ||
+          (share == 0 && !shares_.empty() && shares_.back() > 0)) {
+        mlir::emitError(job.main.getLoc(), "dgc: sparsity '")
+            << text
+            << "' is no share of elements, from 0 to below 1; and 0, which is dense, stands "
+               "before the others";
+        return mlir::failure();
+      }
+      shares_.push_back(share);
+    }
+    if (shares_.empty()) shares_.push_back(0.999);
+    return mlir::success();
+  }
+
+  static std::string nameOf(const Way& way) {
+    return pd::OpView(way.update).outputName("ParamOut").str();
+  }
+  static int64_t elementsOf(const Way& way) {
+    return llvm::cast<mlir::RankedTensorType>(way.update.input("Param").getType()).getNumElements();
+  }
+
+  // Number i of L is that of steps B + ceil(i R / L) + 1 and later: floor(s L / R) = i in step s
+  // after B, counted from zero, as the framework computes it.
+  std::vector<SentUpTo> stagesOf(const Way& way) const {
+    std::vector<SentUpTo> stages;
+    const auto count = static_cast<int64_t>(shares_.size());
+    const auto add = [&](int64_t last, int64_t kept) {
+      if (!stages.empty() && stages.back().kept == kept) stages.back().last = last;
+      else stages.push_back({last, kept});
+    };
+    if (rampup_begin_step > 0) add(rampup_begin_step, 0);
+    int64_t done = rampup_begin_step;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t last =
+          i + 1 == count ? 0 : rampup_begin_step + ((i + 1) * rampup_step + count - 1) / count;
+      if (last != 0 && last <= done) continue;  // more numbers than steps
+      add(last, keptOf(way, shares_[i]));
+      done = last;
+    }
+    return stages;
+  }
+  // At least one: something is sent in every step.
+  static int64_t keptOf(const Way& way, double share) {
+    if (share == 0) return 0;
+    const double kept = std::floor(static_cast<double>(elementsOf(way)) * (1 - share) + 1e-6);
+    return std::max<int64_t>(1, static_cast<int64_t>(kept));
+  }
+
+  mlir::LogicalResult collect(JobOnAxes& job, llvm::ArrayRef<dist::CommOp> comms,
+                              std::vector<Way>& ways) {
+    mlir::LogicalResult good = mlir::success();
+    forEachUpdate(job.main, [&](pd::OpView update, llvm::StringRef) {
+      if (mlir::failed(good)) return;
+      if (update.type() != "momentum") {
+        update.operation()->emitError("dgc: corrects the momentum of momentum updates; this is ")
+            << update.type();
+        good = mlir::failure();
+        return;
+      }
+      auto type = llvm::dyn_cast<mlir::RankedTensorType>(update.input("Param").getType());
+      if (!type || !type.hasStaticShape() || !type.getElementType().isF32() ||
+          update.input("Grad").getType() != type || type.getNumElements() < dgc_min_size)
+        return;
+      mlir::FailureOr<Way> way = wayTo(update, job, comms);
+      if (mlir::failed(way)) good = mlir::failure();
+      else ways.push_back(std::move(*way));
+    });
+    return good;
+  }
+
+  static mlir::InFlightDiagnostic refuse(const Way& way, mlir::Operation* at) {
+    return at->emitError("dgc: the gradient of parameter '") << nameOf(way) << "' ";
+  }
+
+  mlir::FailureOr<Way> wayTo(pd::OpView update, JobOnAxes& job,
+                             llvm::ArrayRef<dist::CommOp> comms) {
+    Way way{update, {}, {}, nullptr};
+    mlir::Operation* at = update.operation();
+    if (at->getBlock() != job.main.getBodyBlock())
+      return refuse(way, at) << "is applied in a block; that is not there yet", mlir::failure();
+    if (update.input("MasterParam") || update.getBool("multi_precision") ||
+        update.getFloat("rescale_grad") != 1)
+      return refuse(way, at) << "is rescaled, or updates a master copy, which dgc does not do",
+             mlir::failure();
+    const std::string method = update.getString("regularization_method");
+    if (!method.empty() && method != "l2_decay")
+      return refuse(way, at) << "is regularised by '" << method << "', which is not known",
+             mlir::failure();
+    for (const char* slot : {"Param", "Velocity"})
+      if (!update.input(slot).getDefiningOp<pd::GetOp>())
+        return refuse(way, at) << "updates what is no variable in slot " << slot, mlir::failure();
+    mlir::Value value = update.input("Grad");
+    while (true) {
+      mlir::Operation* maker = value.getDefiningOp();
+      if (auto sum = llvm::dyn_cast_or_null<dist::AllReduceOp>(maker)) {
+        const bool ours = sum.getReduce() == dist::Reduce::Sum && sum->getNumOperands() == 1 &&
+                          value.hasOneUse() && llvm::any_of(comms, [&](dist::CommOp comm) {
+                            return sum.getCommAttr() == symbolOf(comm);
+                          });
+        if (ours) return way.sum = sum, way;
+      }
+      if (!maker || !pd::OpView::isFrameworkOp(maker) || !value.hasOneUse())
+        return refuse(way, at) << "is used by others than the update, or is no sum over the "
+                                  "replicas",
+               mlir::failure();
+      const llvm::StringRef type = pd::OpView(maker).type();
+      mlir::OpOperand* next = nullptr;
+      if ((type == "sum" || type == "elementwise_add") && maker->getNumOperands() == 2 &&
+          !way.clip && maker->getOperand(0).getType() == maker->getOperand(1).getType()) {
+        const int path = leadsToSum(maker->getOperand(0)) ? 0 : 1;
+        next = &maker->getOpOperand(path);
+        way.decays.push_back(&maker->getOpOperand(1 - path));
+      } else if (type == "clip_by_norm" && !way.clip) {
+        way.clip = maker;
+        next = &maker->getOpOperand(0);
+      }
+      if (!next)
+        return refuse(way, maker)
+                   << "goes through " << type
+                   << " after it is summed, which needs all elements of all replicas; of clips, "
+                      "clip_by_norm can be done by each replica",
+               mlir::failure();
+      value = next->get();
+    }
+  }
+
+  static bool leadsToSum(mlir::Value value) {
+    mlir::Operation* maker = value.getDefiningOp();
+    if (llvm::isa_and_nonnull<dist::AllReduceOp>(maker)) return true;
+    if (!maker || !pd::OpView::isFrameworkOp(maker)) return false;
+    const llvm::StringRef type = pd::OpView(maker).type();
+    if (type != "sum" && type != "elementwise_add" && type != "clip_by_norm") return false;
+    return llvm::any_of(maker->getOperands(), leadsToSum);
+  }
+
+  // The rank's own term of what the update takes, with the sum taken out of its way: what is added
+  // to the sum belongs to every term with its share.
+  mlir::Value unsummed(JobOnAxes& job, Way& way) {
+    for (mlir::OpOperand* decay : way.decays) {
+      mlir::OpBuilder builder(decay->getOwner());
+      const std::string name = declarations_.freshName(job.main.getBodyBlock(),
+                                                       dist::nameOf(decay->get()).str() + "@DGC");
+      decay->set(scale(builder, decay->getOwner()->getLoc(), decay->get(),
+                       1.0 / static_cast<double>(job.ranks), name, pd::kOptimize, declarations_));
+    }
+    mlir::Value own = way.sum.getInputs()[0];
+    way.sum->getResult(0).replaceAllUsesWith(own);
+    way.sum->erase();
+    if (way.clip) replaceByLocalClip(pd::OpView(way.clip), own, job, declarations_);
+    return way.update.input("Grad");
+  }
+
+  mlir::Value create(llvm::StringRef type, std::vector<pd::InputSlot> inputs, llvm::StringRef stem,
+                     mlir::Type result, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+    const std::string name = declarations_.freshName(builder_->getInsertionBlock(), stem);
+    return declarations_
+        .create(*builder_, builder_->getInsertionBlock()->getParentOp()->getLoc(), type, inputs,
+                {{"Out", {{name, result}}}}, attributes, pd::kOptimize)
+        .output("Out");
+  }
+
+  // The number of the step, counted from one; before the first update.
+  void countSteps(JobOnAxes& job, const Way& way) {
+    if (step_) return;
+    builder_.emplace(way.update.operation());
+    const auto number = mlir::RankedTensorType::get({1}, builder_->getI64Type());
+    pd::VarOp counter = addVariable(job, "__g_dgc_counter__", number);
+    const auto symbol = mlir::FlatSymbolRefAttr::get(counter.getSymNameAttr());
+    const mlir::Location loc = job.main.getLoc();
+    mlir::Value last = pd::GetOp::create(*builder_, loc, number, symbol);
+    step_ =
+        declarations_
+            .create(*builder_, loc, "increment", {{"X", {last}}},
+                    {{"Out", {{counter.getSymName().str(), number}}}},
+                    {builder_->getNamedAttr("step", builder_->getF32FloatAttr(1))}, pd::kOptimize)
+            .output("Out");
+    last_ = pd::SetOp::create(*builder_, loc, symbol, step_);
+  }
+
+  // after < step <= last, where last is 0: after < step.
+  mlir::Value takenIn(JobOnAxes& job, int64_t after, int64_t last) {
+    mlir::Value& taken = taken_[{after, last}];
+    if (taken) return taken;
+    builder_->setInsertionPointAfter(last_);
+    const auto number = mlir::RankedTensorType::get({1}, builder_->getI64Type());
+    const auto flag = mlir::RankedTensorType::get({1}, builder_->getI1Type());
+    const auto axis = builder_->getNamedAttr("axis", builder_->getI32IntegerAttr(-1));
+    const auto compare = [&](llvm::StringRef type, int64_t limit) {
+      mlir::Value bound =
+          constant(*builder_, job.main.getLoc(), number, static_cast<double>(limit),
+                   declarations_.freshName(builder_->getInsertionBlock(), "dgc_step"),
+                   pd::kOptimize, declarations_);
+      return create(type, {{"X", {step_}}, {"Y", {bound}}}, "dgc_cond", flag, {axis});
+    };
+    mlir::Value from = after ? compare("greater_than", after) : mlir::Value();
+    mlir::Value to = last ? compare("less_equal", last) : mlir::Value();
+    taken = !from ? to
+            : !to ? from
+                  : create("logical_and", {{"X", {from}}, {"Y", {to}}}, "dgc_cond", flag);
+    last_ = taken.getDefiningOp();
+    return taken;
+  }
+
+  pd::VarOp addVariable(JobOnAxes& job, llvm::StringRef stem, mlir::RankedTensorType type) {
+    const std::string name = declarations_.freshName(job.main.getBodyBlock(), stem);
+    mlir::OpBuilder builder(job.main);
+    auto var = pd::VarOp::create(builder, job.main.getLoc(), builder.getStringAttr(name),
+                                 mlir::TypeAttr::get(type), mlir::UnitAttr());
+    for (pd::ProgramOp program : {job.main, job.startup}) {
+      declarations_.declare(program.getBodyBlock(), name, type);
+      declarations_.find(program.getBodyBlock(), name).setPersistable(true);
+    }
+    builder.setInsertionPointToEnd(job.startup.getBodyBlock());
+    mlir::Value zero = constant(builder, var.getLoc(), type, 0, name, pd::kForward, declarations_);
+    pd::SetOp::create(builder, var.getLoc(), mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()),
+                      zero);
+    return var;
+  }
+
+  pd::VarOp addResidual(JobOnAxes& job, const Way& way) {
+    pd::VarOp var =
+        addVariable(job, nameOf(way) + "__dgc_v__",
+                    llvm::cast<mlir::RankedTensorType>(way.update.input("Param").getType()));
+    declareOwn(var, job);
+    return var;
+  }
+
+  static pd::VarOp velocityOf(JobOnAxes& job, const Way& way) {
+    auto get = way.update.input("Velocity").getDefiningOp<pd::GetOp>();
+    return llvm::cast<pd::VarOp>(
+        mlir::SymbolTable::lookupSymbolIn(job.role, get.getVarAttr().getAttr()));
+  }
+
+  static void declareOwn(pd::VarOp var, JobOnAxes& job) {
+    llvm::SmallVector<dist::AxisRelAttr> states;
+    for (auto axis : job.axes.getAsRange<mlir::StringAttr>())
+      states.push_back(dist::AxisRelAttr::different(axis, verify::kCompressionTag));
+    var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr(), states));
+  }
+
+  pd::Declarations declarations_;
+  std::vector<double> shares_;
+  std::optional<mlir::OpBuilder> builder_;  // of what counts steps
+  mlir::Operation* last_ = nullptr;         // of that; before the first update
+  mlir::Value step_;
+  std::map<std::pair<int64_t, int64_t>, mlir::Value> taken_;
+};
+
+}  // namespace
+}  // namespace dtranspile::passes

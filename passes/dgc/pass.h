@@ -1,0 +1,10 @@
+// Of gradients only the largest elements travel. Described in pass.td.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/dgc/pass.h.inc"
+}  // namespace dtranspile::passes

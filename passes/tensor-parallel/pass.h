@@ -1,0 +1,10 @@
+// Splits layers over an axis. Described in pass.td.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/tensor-parallel/pass.h.inc"
+}  // namespace dtranspile::passes

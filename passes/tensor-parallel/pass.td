@@ -1,0 +1,35 @@
+#ifndef DTRANSPILE_PASSES_TENSOR_PARALLEL
+#define DTRANSPILE_PASSES_TENSOR_PARALLEL
+include "passes/field_options.td"
+
+def TensorParallel : Pass<"tensor-parallel", "::mlir::ModuleOp"> {
+  let summary = "layers are split over an axis: columns of one product, rows of the next";
+  let description = [{
+    A product (`mul`, `matmul`, `matmul_v2`) with a parameter is split by columns where its result
+    flows, part by part, into products that can be split by rows: through element-wise ops, biases,
+    activations, dropout, and reshapes that make heads. The rows' results are terms of a sum: one
+    `all_reduce` in front of the first op that is not linear in it. Nothing is chosen by name; what
+    can be computed on parts the relation rules say (compiler/analysis/relations).
+
+    The backward part and the update follow: every op takes its operands as they lie where its rule
+    allows it, cuts whole ones like the parts beside them, sums terms, and puts parts together where
+    nothing else works. Variables that end a step in parts hold parts: state of optimizers lies
+    beside its parameter. Start-up makes the whole and keeps the part.
+
+    A shape of a reshape that counts heads is written with -1 in their place. An axis of heads that
+    the ranks do not divide is an error; what stays whole a remark names, with the reason. Along an
+    axis of one rank nothing is rewritten.
+
+    Example: `tensor-parallel{axes=mp}` on 2 ranks
+
+        %h = pd.mul X(%x) Y(%w1) ; %r = pd.relu X(%h) ; %y = pd.mul X(%r) Y(%w2)
+        %o = pd.elementwise_add X(%y) Y(%b)                         // tensor<?x64xf32>, 64x8, 8
+        --->
+        %h = pd.mul X(%x) Y(%w1) ; %r = pd.relu X(%h) ; %y = pd.mul X(%r) Y(%w2)
+        %s = dist.all_reduce sum(%y) on @mp                         // tensor<?x32xf32>, 32x8
+        %o = pd.elementwise_add X(%s) Y(%b)                         // @w1: S(1), @w2: S(0)
+  }];
+  let dependentDialects = ["::dtranspile::dist::DistDialect"];
+  let options = [axesOption] # FieldOptions<"tensor-parallel">.options;
+}
+#endif

@@ -1,0 +1,302 @@
+#include "passes/tensor-parallel/plan.h"
+
+#include "compiler/analysis/relations/analysis.h"
+#include "compiler/analysis/relations/reshapes.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/types.h"
+
+namespace dtranspile::passes {
+namespace {
+
+using verify::State;
+
+// Ops that multiply what flows through the layers by a parameter.
+struct Product {
+  llvm::StringLiteral type, out;
+  llvm::StringLiteral sides[2];
+};
+constexpr Product kProducts[] = {
+    {"mul", "Out", {"Y", "X"}},
+    {"matmul", "Out", {"Y", "X"}},
+    {"matmul_v2", "Out", {"Y", "X"}},
+};
+
+const Product* productOf(mlir::Operation* op) {
+  if (!pd::OpView::isFrameworkOp(op)) return nullptr;
+  const auto* at = llvm::find_if(
+      kProducts, [&](const Product& one) { return one.type == pd::OpView(op).type(); });
+  return at == std::end(kProducts) ? nullptr : at;
+}
+
+bool isForward(mlir::Operation* op) {
+  return pd::OpView::isFrameworkOp(op) &&
+         !(pd::OpView(op).role() & (pd::kBackward | pd::kOptimize));
+}
+
+}  // namespace
+
+TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis)
+    : job_(job),
+      axis_(std::move(axis)),
+      solver_(verify::axesOf(job.role), verify::axesOf(job.role).indexOf(axis_)),
+      storable_(job),
+      touches_(touchesOf(job.main)) {}
+
+// A number in the place of the heads is that of all heads, and a rank has a part of them. An entry
+// 0 (the extent of X) or -1 (what is left) fits both: leading dims that stay are written 0, and the
+// first one that does not is written -1, as far as the list says the same as before.
+void TensorPlan::openShapes() {
+  for (mlir::Operation* op : ops_) {
+    if (!pd::OpView::isFrameworkOp(op)) continue;
+    pd::OpView view(op);
+    if ((view.type() != "reshape" && view.type() != "reshape2") || !view.input("X") ||
+        view.input("Shape") || !view.inputs("ShapeTensor").empty() || !view.hasAttr("shape"))
+      continue;
+    const llvm::SmallVector<int64_t> from = verify::dimsOf(view.input("X"));
+    const std::vector<int64_t> given = view.getInts("shape");
+    std::vector<int64_t> shape = given;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const int64_t entry = std::exchange(shape[i], 0);
+      if (i < from.size() && verify::makeSameShape(from, given, shape)) continue;
+      shape[i] = llvm::is_contained(shape, -1) ? entry : -1;
+      if (!verify::makeSameShape(from, given, shape)) shape[i] = entry;
+      break;
+    }
+    if (shape == given) continue;
+    const mlir::Attribute before = view.attr("shape");
+    mlir::Builder builder(op);
+    mlir::Attribute now = builder.getDenseI64ArrayAttr(shape);
+    if (llvm::isa<mlir::DenseI32ArrayAttr>(before))
+      now = builder.getDenseI32ArrayAttr(llvm::SmallVector<int32_t>(shape.begin(), shape.end()));
+    else if (!llvm::isa<mlir::DenseI64ArrayAttr>(before)) continue;
+    opened_[op] = before;
+    view.setAttr("shape", now);
+  }
+}
+
+void TensorPlan::index() {
+  for (mlir::Operation& op : *job_.main.getBodyBlock()) {
+    numbers_[&op] = ops_.size();
+    ops_.push_back(&op);
+  }
+}
+
+// The variable whose value it is as the program begins to read it.
+pd::VarOp TensorPlan::variableOf(mlir::Value value) const {
+  auto get = value.getDefiningOp<pd::GetOp>();
+  return get ? llvm::dyn_cast_or_null<pd::VarOp>(
+                   mlir::SymbolTable::lookupSymbolIn(job_.role, get.getVarAttr().getAttr()))
+             : pd::VarOp();
+}
+
+// All that touches it stands at the top of the program, and sets tensors of its own type.
+bool TensorPlan::mayStore(mlir::StringAttr name) const {
+  auto var = llvm::dyn_cast_or_null<pd::VarOp>(mlir::SymbolTable::lookupSymbolIn(job_.role, name));
+  const auto found = touches_.find(name);
+  if (!var || found == touches_.end() || !storable_(var)) return false;
+  const auto atTop = [&](mlir::Operation* op) {
+    return op->getBlock() == pd::ProgramOp(job_.main).getBodyBlock();
+  };
+  return llvm::all_of(found->second.gets, atTop) &&
+         llvm::all_of(found->second.sets, [&](pd::SetOp set) {
+           return atTop(set) && set.getValue().getType() == var.getType();
+         });
+}
+
+//===----------------------------------------------------------------------===//
+// Which parameters
+//===----------------------------------------------------------------------===//
+
+State TensorPlan::stateIn(const Trial& trial, mlir::Value value) const {
+  const auto found = trial.states.find(value);
+  return found == trial.states.end() ? states_.lookup(value) : found->second;
+}
+
+// From here on all ops of the forward part that read the variable read a part.
+void TensorPlan::assign(Trial& trial, mlir::StringAttr variable, int dim,
+                        std::set<unsigned>& waiting) {
+  trial.variables.push_back({variable, dim});
+  for (pd::GetOp get : touches_.lookup(variable).gets) {
+    trial.states[get.getValue()] = State::split(dim);
+    for (mlir::Operation* user : get.getValue().getUsers())
+      if (isForward(user)) waiting.insert(numbers_.lookup(inBlock(job_.main.getBodyBlock(), user)));
+  }
+}
+
+// Follows parts through the forward part until they have become sums, and cuts the parameters that
+// they meet. False where parts would have to be put together.
+bool TensorPlan::follow(Trial& trial, std::set<unsigned>& waiting) {
+  while (!waiting.empty()) {
+    mlir::Operation* op = ops_[*waiting.begin()];
+    waiting.erase(waiting.begin());
+    llvm::SmallVector<State, 8> given;
+    for (mlir::Value operand : op->getOperands()) {
+      given.push_back(stateIn(trial, operand));
+      if (given.back().isPartial()) given.back() = {};
+    }
+    std::optional<Way> way = solver_.solveInParts(op, given);
+    if (!way || op->getNumRegions()) {
+      trial.stuck = op;
+      return false;
+    }
+    for (auto [operand, before, now] : llvm::zip(op->getOperands(), given, way->operands)) {
+      pd::VarOp var = variableOf(operand);
+      if (before == now || !var || !mayStore(var.getSymNameAttr())) continue;
+      if (!stateIn(trial, operand).isSplit()) assign(trial, var.getSymNameAttr(), now.dim, waiting);
+    }
+    for (auto [result, state] : llvm::zip(op->getResults(), way->results)) {
+      trial.terms += state.isPartial() && productOf(op);
+      if (state == stateIn(trial, result)) continue;
+      trial.states[result] = state;
+      for (mlir::Operation* user : result.getUsers())
+        if (isForward(user))
+          waiting.insert(numbers_.lookup(inBlock(job_.main.getBodyBlock(), user)));
+    }
+    // The op is seen again where it stood before what has changed.
+    waiting.erase(numbers_.lookup(op));
+  }
+  return true;
+}
+
+// A product whose columns are cut gives parts of its result. That pays where they flow, part by
+// part, into a product whose rows are cut alike, so that one sum of its results is all that is
+// sent.
+TensorPlan::Answer TensorPlan::tryProduct(pd::OpView product, unsigned parameter, int dim) {
+  Trial trial;
+  std::set<unsigned> waiting;
+  solver_.forgetIndivisible();
+  assign(trial, variableOf(product.operation()->getOperand(parameter)).getSymNameAttr(), dim,
+         waiting);
+  if (!follow(trial, waiting) || trial.terms == 0)
+    return solver_.indivisible() ? Answer::Indivisible : Answer::No;
+  for (auto [name, cut] : trial.variables) stored_[name] = cut;
+  for (auto [value, state] : trial.states) states_[value] = state;
+  return Answer::Yes;
+}
+
+mlir::LogicalResult TensorPlan::chooseProducts() {
+  for (mlir::Operation* op : ops_) {
+    const Product* product = isForward(op) ? productOf(op) : nullptr;
+    if (!product || op->getBlock() != job_.main.getBodyBlock()) continue;
+    const pd::OpView view(op);
+    for (llvm::StringRef side : product->sides) {
+      mlir::Value parameter = view.input(side);
+      pd::VarOp var = parameter ? variableOf(parameter) : pd::VarOp();
+      if (!var || !var.getParameter() || stored_.contains(var.getSymNameAttr())) continue;
+      const std::string name = var.getSymName().str();
+      if (!mayStore(var.getSymNameAttr())) {
+        kept_["is set or read in a way that a part has not"].push_back(name);
+        continue;
+      }
+      if (llvm::any_of(op->getOperands(),
+                       [&](mlir::Value operand) { return states_.lookup(operand).isSplit(); }))
+        continue;
+      const unsigned at = llvm::find(op->getOperands(), parameter) - op->operand_begin();
+      std::string why = "does not flow part by part into a product";
+      bool split = false, column = false;
+      for (int dim = 0, rank = verify::rankOf(parameter); dim < rank && !split; ++dim) {
+        if (!solver_.divides(parameter, dim)) continue;
+        llvm::SmallVector<State, 4> operands(op->getNumOperands());
+        operands[at] = State::split(dim);
+        const auto given = solver_.solveInParts(op, operands);
+        if (!given || llvm::none_of(given->results, [](const State& s) { return s.isSplit(); }) ||
+            llvm::any_of(llvm::zip(given->operands, operands),
+                         [](auto pair) { return !(std::get<0>(pair) == std::get<1>(pair)); }))
+          continue;
+        column = true;
+        const Answer answer = tryProduct(view, at, dim);
+        split = answer == Answer::Yes;
+        if (answer != Answer::Indivisible) continue;
+        const Indivisible what = *solver_.indivisible();
+        mlir::Operation* maker = what.value.getDefiningOp();
+        if (opened_.contains(maker))
+          return maker->emitError("tensor_parallel_degree is ")
+                 << size() << ", and this reshape makes " << what.extent
+                 << " heads of what a product gives, which lie on ranks as they are; take a degree "
+                    "that divides "
+                 << what.extent;
+        why = "has an extent that " + std::to_string(size()) + " ranks do not divide on the way";
+      }
+      if (!split && !column)
+        why = "has no columns that " + std::to_string(size()) + " ranks divide";
+      if (!split) kept_[why].push_back(name);
+    }
+  }
+  return mlir::success();
+}
+
+//===----------------------------------------------------------------------===//
+// How everything lies
+//===----------------------------------------------------------------------===//
+
+// What stands inside of control flow, and what no rule is asked about, works on the whole.
+void TensorPlan::takeWhole(mlir::Operation* op) {
+  op->walk([&](mlir::Operation* inner) {
+    for (mlir::OpOperand& operand : inner->getOpOperands())
+      if (!states_.lookup(operand.get()).isReplicated()) takes_[&operand] = {};
+  });
+}
+
+void TensorPlan::propagateThrough(mlir::Operation* op) {
+  if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
+    const auto found = stored_.find(get.getVarAttr().getAttr());
+    if (found != stored_.end()) states_[get.getValue()] = State::split(found->second);
+    return;
+  }
+  if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
+    const mlir::StringAttr name = set.getVarAttr().getAttr();
+    const State has = states_.lookup(set.getValue());
+    auto found = stored_.find(name);
+    // What ends a step in parts begins the next one so: state of optimizers beside its parameter.
+    if (found == stored_.end() && has.isSplit() && mayStore(name)) {
+      found = stored_.try_emplace(name, has.dim).first;
+      storedMore_ = true;
+    }
+    const State wants = found == stored_.end() ? State() : State::split(found->second);
+    if (!(has == wants)) takes_[&op->getOpOperand(0)] = wants;
+    return;
+  }
+  if (!pd::OpView::isFrameworkOp(op) || op->getNumRegions()) return takeWhole(op);
+  llvm::SmallVector<State, 8> given;
+  for (mlir::Value operand : op->getOperands()) given.push_back(states_.lookup(operand));
+  if (llvm::all_of(given, [](const State& one) { return one.isReplicated(); })) return;
+  const Way way = solver_.solve(op, given);
+  for (auto [operand, has, wants] : llvm::zip(op->getOpOperands(), given, way.operands))
+    if (!(has == wants)) takes_[&operand] = wants;
+  for (auto [result, state] : llvm::zip(op->getResults(), way.results))
+    if (!state.isReplicated()) states_[result] = state;
+}
+
+// One walk in program order with the variables that hold parts so far; false where it has found
+// more of them.
+bool TensorPlan::propagate() {
+  states_.clear();
+  takes_.clear();
+  storedMore_ = false;
+  for (mlir::Operation* op : ops_) propagateThrough(op);
+  return !storedMore_;
+}
+
+mlir::LogicalResult TensorPlan::run() {
+  index();
+  openShapes();
+  if (mlir::failed(chooseProducts())) return mlir::failure();
+  while (!propagate()) {
+  }
+  return mlir::success();
+}
+
+State TensorPlan::takes(mlir::OpOperand& use) const {
+  const auto found = takes_.find(&use);
+  return found == takes_.end() ? stateOf(use.get()) : found->second;
+}
+
+std::vector<std::pair<pd::VarOp, int>> TensorPlan::stored() const {
+  std::vector<std::pair<pd::VarOp, int>> all;
+  for (auto var : dist::RoleOp(job_.role).getBody().front().getOps<pd::VarOp>())
+    if (const auto found = stored_.find(var.getSymNameAttr()); found != stored_.end())
+      all.push_back({var, found->second});
+  return all;
+}
+
+}  // namespace dtranspile::passes

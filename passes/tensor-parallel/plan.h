@@ -1,0 +1,78 @@
+// Which parameters of a job lie in parts along one axis, how every value lies, and how every op
+// takes it. Decides nothing that the relation rules do not say: an op works on parts where its rule
+// gives parts. Used by tensor-parallel, which then rewrites.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "llvm/ADT/MapVector.h"
+#include "passes/support/variables.h"
+#include "passes/tensor-parallel/solver.h"
+
+namespace dtranspile::passes {
+
+class TensorPlan {
+ public:
+  // Of @main. The job is not changed, but for shapes of reshapes, which are written so that they
+  // fit parts as well (openShapes); the rewriter writes those back that work on the whole.
+  TensorPlan(const JobOnAxes& job, std::string axis);
+
+  // Reports and fails where the ranks do not divide the heads that a product is reshaped to.
+  mlir::LogicalResult run();
+
+  // How a value lies as its op gives it, and how an op takes it.
+  verify::State stateOf(mlir::Value value) const { return states_.lookup(value); }
+  verify::State takes(mlir::OpOperand& use) const;
+  // Dims of the variables that hold parts, in the order of the role.
+  std::vector<std::pair<pd::VarOp, int>> stored() const;
+
+  const std::string& axis() const { return axis_; }
+  int64_t size() const { return solver_.size(); }
+  // Reshapes whose shape was written otherwise, and what it was.
+  const llvm::MapVector<mlir::Operation*, mlir::Attribute>& opened() const { return opened_; }
+  // Products with a parameter that stays whole, by reason.
+  using Kept =
+      llvm::MapVector<std::string, std::vector<std::string>, std::map<std::string, unsigned>>;
+  const Kept& kept() const { return kept_; }
+
+ private:
+  struct Trial {
+    llvm::DenseMap<mlir::Value, verify::State> states;
+    llvm::SmallVector<std::pair<mlir::StringAttr, int>, 4> variables;
+    unsigned terms = 0;
+    mlir::Operation* stuck = nullptr;  // would have to put parts together
+  };
+  enum class Answer { Yes, No, Indivisible };
+
+  void openShapes();
+  void index();
+  pd::VarOp variableOf(mlir::Value value) const;
+  bool mayStore(mlir::StringAttr name) const;
+  mlir::LogicalResult chooseProducts();
+  Answer tryProduct(pd::OpView product, unsigned parameter, int dim);
+  bool follow(Trial& trial, std::set<unsigned>& waiting);
+  void assign(Trial& trial, mlir::StringAttr variable, int dim, std::set<unsigned>& waiting);
+  verify::State stateIn(const Trial& trial, mlir::Value value) const;
+  bool propagate();
+  void propagateThrough(mlir::Operation* op);
+  void takeWhole(mlir::Operation* op);
+
+  JobOnAxes job_;
+  std::string axis_;
+  Solver solver_;
+  Storable storable_;
+  llvm::DenseMap<mlir::StringAttr, Touches> touches_;
+  std::vector<mlir::Operation*> ops_;  // at the top of the program
+  llvm::DenseMap<mlir::Operation*, unsigned> numbers_;
+  llvm::MapVector<mlir::Operation*, mlir::Attribute> opened_;
+  llvm::DenseMap<mlir::StringAttr, int> stored_;  // dims of variables that hold parts
+  llvm::DenseMap<mlir::Value, verify::State> states_;
+  llvm::DenseMap<mlir::OpOperand*, verify::State> takes_;  // where it differs from the value's
+  bool storedMore_ = false;
+  Kept kept_;
+};
+
+}  // namespace dtranspile::passes

@@ -1,0 +1,65 @@
+// How one op can work on parts: which states of its operands give which states of its results, by
+// the relation rules alone (compiler/analysis/relations), and which way is the cheapest. Used by
+// the plan of tensor-parallel. Ops are looked at as the reference has them, with whole types.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "compiler/analysis/relations/rule.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace dtranspile::passes {
+
+// How an op takes its operands and what it gives, along the axis: replicated, split along a dim, or
+// a term of a sum.
+struct Way {
+  llvm::SmallVector<verify::State, 8> operands, results;
+  bool gathers = false;  // puts together what lies in parts
+};
+
+// An extent that would have to be cut and does not divide.
+struct Indivisible {
+  mlir::Value value;
+  int dim = 0;
+  int64_t extent = 0;
+};
+
+class Solver {
+ public:
+  // `axis`: its number among `axes`.
+  Solver(verify::Axes axes, int axis);
+
+  int64_t size() const { return axes_.sizes[axis_]; }
+  // A dim of known extent that the ranks divide.
+  bool divides(mlir::Value value, int dim) const;
+
+  // What the op gives for operands that lie like this; nothing where its rule gives nothing, or
+  // parts that do not divide (which `indivisible` then says).
+  std::optional<llvm::SmallVector<verify::State, 8>> results(
+      mlir::Operation* op, llvm::ArrayRef<verify::State> operands);
+
+  // Given how operands lie: the first of these that works. As they are; with terms summed; with
+  // whole operands cut like the parts beside them, which costs nothing; with parts put together.
+  Way solve(mlir::Operation* op, llvm::ArrayRef<verify::State> given);
+  // The same without putting parts together; nothing where that is necessary.
+  std::optional<Way> solveInParts(mlir::Operation* op, llvm::ArrayRef<verify::State> given);
+
+  const std::optional<Indivisible>& indivisible() const { return indivisible_; }
+  void forgetIndivisible() { indivisible_.reset(); }
+
+ private:
+  const verify::Relation& relation(const verify::State& state);
+  std::optional<Way> cutBeside(mlir::Operation* op, llvm::SmallVector<verify::State, 8> operands,
+                               unsigned depth);
+  std::optional<Way> withTerms(mlir::Operation* op, llvm::ArrayRef<verify::State> given);
+
+  verify::Axes axes_;
+  int axis_;
+  std::map<std::pair<int, int>, verify::Relation> relations_;
+  std::optional<Indivisible> indivisible_;
+  mlir::Value blamed_;  // the operand that a rule failed at last
+  int left_ = 0;        // evaluations that are left for an op
+};
+
+}  // namespace dtranspile::passes

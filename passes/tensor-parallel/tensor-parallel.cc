@@ -1,0 +1,52 @@
+// Layers split over an axis of ranks. After cut-batch, before gradients are reduced over replicas;
+// what lies where, plan.h decides, and rewrite.h rewrites.
+#include "passes/tensor-parallel/pass.h"
+#include "passes/tensor-parallel/rewrite.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DEF_TENSORPARALLEL
+#include "passes/tensor-parallel/pass.h.inc"
+
+namespace {
+
+constexpr size_t kListed = 4;  // names in a remark
+
+struct TensorParallel : impl::TensorParallelBase<TensorParallel> {
+  using TensorParallelBase::TensorParallelBase;
+
+  void runOnOperation() override {
+    mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
+    if (mlir::failed(job)) return signalPassFailure();
+    if (job->axes.size() != 1) {
+      job->role.emitError("tensor-parallel: layers are split over one axis, and axes names ")
+          << listOf(job->axes);
+      return signalPassFailure();
+    }
+    if (job->ranks == 1) return;  // a part is the whole
+    auto comms = commsCarrying(getOperation(), kLayers, job->axes);
+    if (mlir::failed(comms)) return signalPassFailure();
+    TensorPlan plan(*job, llvm::cast<mlir::StringAttr>(job->axes[0]).getValue().str());
+    if (mlir::failed(plan.run())) return signalPassFailure();
+    report(*job, plan);
+    TensorRewriter(*job, plan, comms->front()).run();
+  }
+
+ private:
+  // What stays whole is said, with the reason.
+  static void report(const JobOnAxes& job, const TensorPlan& plan) {
+    for (const auto& [why, names] : plan.kept()) {
+      std::string list;
+      for (size_t i = 0; i < names.size() && i < kListed; ++i) list += (i ? ", " : "") + names[i];
+      if (names.size() > kListed)
+        list += " and " + std::to_string(names.size() - kListed) + " more";
+      pd::ProgramOp(job.main).emitRemark("tensor-parallel: stays whole on every rank: ")
+          << list << " (" << why << ")";
+    }
+    if (plan.stored().empty())
+      pd::ProgramOp(job.main).emitWarning(
+          "tensor-parallel: there is nothing to split: every rank computes all layers");
+  }
+};
+
+}  // namespace
+}  // namespace dtranspile::passes

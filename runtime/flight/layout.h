@@ -1,0 +1,45 @@
+// The memory that a recorder shares with the launcher: a header, the number of started operations
+// per channel, the ring of events, and the texts as JSON. Both sides are of one build; the version
+// tells a foreign file.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/flight/recording.h"
+
+namespace dtranspile::flight {
+
+constexpr uint64_t kMagic = 0x31544847494C4644;  // "DFLIGHT1", as bytes on a little-endian machine
+
+struct MemoryHeader {
+  std::atomic<uint64_t> magic;  // set last
+  uint64_t capacity;            // events of the ring
+  uint64_t channels;
+  uint64_t text_bytes;
+  std::atomic<uint64_t> begun;  // events so far
+};
+
+// An event is whole where `written` is its number plus one.
+struct MemoryEvent {
+  std::atomic<uint64_t> written;
+  Event event;
+};
+
+struct MemoryLayout {
+  size_t started, ring, text, bytes;
+
+  static MemoryLayout Of(uint64_t capacity, uint64_t channels, uint64_t text_bytes) {
+    MemoryLayout at;
+    at.started = sizeof(MemoryHeader);
+    at.ring = at.started + channels * sizeof(std::atomic<uint64_t>);
+    at.text = at.ring + capacity * sizeof(MemoryEvent);
+    at.bytes = at.text + text_bytes;
+    return at;
+  }
+};
+
+// What such memory may have: more is no recorder's.
+constexpr uint64_t kMostEvents = 1 << 20, kMostChannels = 1 << 20, kMostText = 1 << 28;
+
+}  // namespace dtranspile::flight

@@ -1,0 +1,102 @@
+#include "runtime/flight/recorder.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <new>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/flight/layout.h"
+
+namespace dtranspile::flight {
+namespace {
+
+int64_t NowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+Recorder::~Recorder() {
+  if (memory_ != nullptr) munmap(memory_, bytes_);
+}
+
+// Few channels and many operations: bodies that are bound several times name the same op again.
+Point Recorder::AddPoint(const std::string& op, const std::string& comm, Channel::Kind kind,
+                         int peer) {
+  const auto channel = std::find_if(
+      self_.channels.begin(), self_.channels.end(),
+      [&](const Channel& one) { return one.comm == comm && one.kind == kind && one.peer == peer; });
+  Point point;
+  point.channel = static_cast<uint32_t>(channel - self_.channels.begin());
+  if (channel == self_.channels.end()) self_.channels.push_back({comm, kind, peer, 0});
+  if (self_.ops.empty() || self_.ops.back() != op) self_.ops.push_back(op);
+  point.op = static_cast<uint32_t>(self_.ops.size() - 1);
+  return point;
+}
+
+absl::Status Recorder::Publish() {
+  const std::string text = TextOf(self_);
+  const MemoryLayout layout = MemoryLayout::Of(capacity_, self_.channels.size(), text.size());
+  const auto fail = [&](const char* what) {
+    return absl::ResourceExhaustedError(absl::StrCat("no memory for the flight recorder (",
+                                                     layout.bytes, " bytes): ", what, ": ",
+                                                     strerror(errno)));
+  };
+  // Room is taken now: a write into a file that can not grow any more would end the rank.
+  if (const int error = posix_fallocate(fd_, 0, static_cast<off_t>(layout.bytes)); error != 0) {
+    errno = error;
+    return fail("fallocate");
+  }
+  void* memory = mmap(nullptr, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  if (memory == MAP_FAILED) return fail("mmap");
+  memory_ = memory;
+  bytes_ = layout.bytes;
+  auto* bytes = static_cast<std::byte*>(memory);
+  header_ = new (bytes) MemoryHeader;
+  ring_ = reinterpret_cast<MemoryEvent*>(bytes + layout.ring);
+  header_->capacity = capacity_;
+  header_->channels = self_.channels.size();
+  header_->text_bytes = text.size();
+  std::memcpy(bytes + layout.text, text.data(), text.size());
+  header_->begun.store(0);
+  header_->magic.store(kMagic, std::memory_order_release);
+  return absl::OkStatus();
+}
+
+MemoryEvent* Recorder::at(uint64_t number) { return ring_ + number % capacity_; }
+
+// The reader may look at any instant, since the rank may be killed at any: `written` is taken away
+// before the old event is overwritten and given back after the new one is whole.
+uint64_t Recorder::Begin(Point point) {
+  if (header_ == nullptr) return 0;
+  const uint64_t number = header_->begun.load(std::memory_order_relaxed);
+  auto* started = reinterpret_cast<std::atomic<uint64_t>*>(header_ + 1) + point.channel;
+  const uint64_t sequence = started->load(std::memory_order_relaxed);
+  MemoryEvent* event = at(number);
+  event->written.store(0, std::memory_order_release);
+  event->event = {number, sequence, step_, NowNs(), 0, 0, point.op, point.channel};
+  event->written.store(number + 1, std::memory_order_release);
+  started->store(sequence + 1, std::memory_order_release);
+  header_->begun.store(number + 1, std::memory_order_release);
+  return number;
+}
+
+void Recorder::Wait(uint64_t number) {
+  if (header_ == nullptr || at(number)->event.number != number) return;
+  at(number)->event.wait_ns = NowNs();
+}
+
+void Recorder::End(uint64_t number) {
+  if (header_ == nullptr || at(number)->event.number != number) return;
+  at(number)->event.end_ns = NowNs();
+}
+
+}  // namespace dtranspile::flight

@@ -1,0 +1,181 @@
+"""Trains one case with deep gradient compression through the command line, and compares it with the definition (Lin et al., arXiv:1712.01887)
+computed here from the gradients that the single-device program gives on every replica's share of the batch. Nothing here knows how a job does that.
+Bytes that the runtime counts are those of (place, value) pairs and of the dense gradients that are left.
+
+    dgc_case.py TOOL_FOLDER CORPUS CASE RANKS STEPS [TRANSPILE FLAG...]
+"""
+
+import json
+import math
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+from local_sgd_case import Array, Record, compare
+from train_case import call, compare_losses, fail, scalar
+
+PAIR = 8  # bytes: a place in 32 bits and a float32
+
+
+def flat(value):
+    if isinstance(value, list):
+        for one in value:
+            yield from flat(one)
+    else:
+        yield value
+
+
+class Rule:
+    """The momentum updates of a program, and how a request compresses them."""
+
+    def __init__(self, text, flags, ranks):
+        update = re.search(r"pd.momentum [^\n]*", text).group(0)
+        number = lambda name: float((re.search(name + r" = ([0-9.e+-]+)", update) or [0, 0])[1])
+        self.mu, self.ranks = number("mu"), ranks
+        self.nesterov = "use_nesterov = true" in update
+        given = dict(zip(flags, flags[1:]))
+        self.begin = int(given.get("--dgc-rampup-begin-step", 0))
+        self.ramp = int(given.get("--dgc-rampup-step", 1))
+        self.sparsity = [float(s) for s in given.get("--dgc-sparsity", "0.999").split(",")]
+        self.least = int(given.get("--dgc-min-size", 16384))
+
+    def kept(self, size, step):
+        """Elements that a rank sends of a parameter in a step counted from 0; 0: the gradient is dense."""
+        if size < self.least or step < self.begin:
+            return 0
+        stage = min((step - self.begin) * len(self.sparsity) // self.ramp, len(self.sparsity) - 1)
+        share = self.sparsity[stage]
+        return 0 if share == 0 else max(1, math.floor(size * (1 - share) + 1e-6))
+
+    def velocity(self, u, g):
+        """u', and what the update or v takes of it."""
+        if self.nesterov:
+            u = [self.mu * (x + y) for x, y in zip(u, g)]
+            return u, [x + y for x, y in zip(u, g)]
+        u = [self.mu * x + y for x, y in zip(u, g)]
+        return u, u
+
+    def dense(self, w, u, gradients, rate):
+        mean = [sum(each) / self.ranks for each in zip(*gradients)]
+        v = [self.mu * x + g for x, g in zip(u, mean)]
+        step = [g + self.mu * x for x, g in zip(v, mean)] if self.nesterov else v
+        return [x - rate * s for x, s in zip(w, step)], v
+
+    def compressed(self, w, us, vs, gradients, rate, kept):
+        """w', and u and v of every rank in place."""
+        merged = [0.0] * len(w)
+        for rank, g in enumerate(gradients):
+            us[rank], new = self.velocity(us[rank], g)
+            v = [x + y for x, y in zip(vs[rank], new)]
+            order = sorted(range(len(v)), key=lambda i: -abs(v[i]))
+            for i in order[:kept]:
+                merged[i] += v[i]
+                v[i] = us[rank][i] = 0.0
+            vs[rank] = v
+        return [x - rate * s / self.ranks for x, s in zip(w, merged)]
+
+
+def replicas(tool, program, description, folder, work, rule, steps):
+    """Losses per step, the parameters, and rank 0's velocities."""
+    ranks, names = rule.ranks, description["params"]
+    feeds = {f["name"]: Array(os.path.join(folder, f["file"])) for f in description["feeds"]}
+    state = os.path.join(work, "state")
+    shutil.copytree(os.path.join(folder, "init"), state)
+    w = {name: list(Record(os.path.join(state, name)).values) for name in names}
+    begin = lambda name: list(Record(os.path.join(state, name + "_velocity_0")).values)
+    u = {name: [begin(name) for _ in range(ranks)] for name in names}
+    v = {name: [[0.0] * len(w[name])] * ranks for name in names}
+    rate = Record(os.path.join(state, "learning_rate_0")).values[0]
+    losses = []
+    for step in range(steps):
+        total, gradients = 0.0, {name: [] for name in names}
+        for rank in range(ranks):
+            share, report = os.path.join(work, "share"), os.path.join(work, "share.json")
+            shutil.rmtree(share, ignore_errors=True)
+            os.mkdir(share)
+            for name, array in feeds.items():
+                array.write_share(os.path.join(share, name + ".npy"), step, rank, ranks)
+            words = ["--feeds", share, "--init", state, "--report", report]
+            for name in [description["loss"]] + [name + "@GRAD" for name in names]:
+                words += ["--fetch", name]
+            call(tool, "run", *program, *words, "--cache", os.path.join(work, "cache"))
+            with open(report) as f:
+                found = json.load(f)["fetch"]
+            total += scalar(found[description["loss"]][0])
+            for name in names:
+                gradients[name].append(list(flat(found[name + "@GRAD"][0])))
+        losses.append(total / ranks)
+        for name in names:
+            kept = rule.kept(len(w[name]), step)
+            if kept:
+                w[name] = rule.compressed(w[name], u[name], v[name], gradients[name], rate, kept)
+            else:
+                w[name], dense = rule.dense(w[name], u[name][0], gradients[name], rate)
+                u[name] = [list(dense) for _ in range(ranks)]
+            path = os.path.join(state, name)
+            Record(path).write(path, w[name])
+    return losses, w, u, v
+
+
+def bytes_of(rule, sizes, step):
+    """What a rank sends in a step: pairs to every other rank, sums by parts."""
+    n = rule.ranks
+    total = 0
+    for size in sizes:
+        kept = rule.kept(size, step)
+        total += (n - 1) * kept * PAIR if kept else 2 * (n - 1) * math.ceil(size / n) * 4
+    return total
+
+
+def main(tools, corpus, case, ranks, steps, *flags):
+    tool, folder = os.path.join(tools, "dtranspile"), os.path.join(corpus, case)
+    ranks, steps = int(ranks), int(steps)
+    with open(os.path.join(folder, "case.json")) as f:
+        description = json.load(f)
+    program = [
+        os.path.join(folder, "main.pdmodel"),
+        "--startup",
+        os.path.join(folder, "startup.pdmodel"),
+    ]
+    with tempfile.TemporaryDirectory() as work:
+        text = os.path.join(work, "main.mlir")
+        call(tool, "convert", program[0], text)
+        with open(text) as f:
+            rule = Rule(f.read(), flags, ranks)
+        losses, w, u, v = replicas(tool, program, description, folder, work, rule, steps)
+        job, saved = (os.path.join(work, name) for name in ("job", "saved"))
+        words = ["-o", job, "--trainers", str(ranks), "--dgc", *flags]
+        call(tool, "transpile", *program, *words)
+        call(tool, "verify", job)
+        sent = []
+        for count in range(1, steps + 1):
+            report = os.path.join(work, "report.json")
+            words = ["--feeds", os.path.join(folder, "feeds"), "--init", os.path.join(folder, "init")]
+            words += ["--steps", str(count), "--report", report, "--save", saved]
+            shutil.rmtree(saved, ignore_errors=True)
+            call(tool, "run", job, *words, "--cache", os.path.join(work, "cache"))
+            with open(report) as f:
+                found = json.load(f)
+            sent.append(max(rank["bytes_sent"] for rank in found["ranks"]))
+        compare_losses("dgc", found["fetch"][description["loss"]], losses)
+        for name in description["params"]:
+            compare(name, Record(os.path.join(saved, name)), type("", (), {"values": w[name]}))
+            state = name + "_velocity_0"
+            compare(state, Record(os.path.join(saved, state)), type("", (), {"values": u[name][0]}))
+            kept = name + "__dgc_v__"
+            if os.path.exists(os.path.join(saved, kept)):
+                compare(kept, Record(os.path.join(saved, kept)), type("", (), {"values": v[name][0]}))
+        sizes = [len(w[name]) for name in description["params"]]
+        for step in range(1, steps):
+            found, expected = sent[step] - sent[step - 1], bytes_of(rule, sizes, step)
+            if not expected <= found <= 1.02 * expected + 64:
+                fail("step %d sends %d bytes per rank, by the definition %d" % (step, found, expected))
+        if not losses[-1] < losses[0]:
+            fail("the loss is %g after %g: nothing is learned" % (losses[-1], losses[0]))
+        print("%s: %d replicas, %d steps: as defined, %s bytes" % (case, ranks, steps, sent))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

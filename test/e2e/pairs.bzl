@@ -1,0 +1,142 @@
+"""Pairs of strategies that the framework silently drops one of, each on several programs, and the check that every test that
+docs/composition.md names is there.
+
+A pair is a driver of this folder and a row of words per program. `pair_<one>_<other>` runs all programs of a pair."""
+
+_LEVELS = ["--use-hierarchical-allreduce", "--hierarchical-allreduce-inter-nranks", "2"]
+_SQRT = ["--recompute", "--recompute-checkpoints", "sqrt"]
+_MERGE = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
+_ADAPTIVE = ["--adaptive-localsgd", "--adaptive-localsgd-init-k-steps", "2"]
+_LARS = ["--lars", "--lars-coeff", "0.01"]
+
+# one+other -> (driver, {program: words behind its name}). What is compared says the driver: with the
+# definition (localsgd), with the strategy's partner alone (fp16_allreduce), with one device (others).
+PAIRS = {
+    "recompute_localsgd": ("local_sgd_case.py", {
+        "fluid18/mnist_mlp": ["2", "3"] + _SQRT,
+        "fluid18/adamax_mlp": ["4", "3", "--localsgd-k-steps", "2"] + _SQRT,
+        "static26/gpt_tiny": ["2", "2"] + _SQRT,
+    }),
+    "lars_localsgd": ("local_sgd_case.py", {
+        "fluid18/mnist_mlp": ["2", "3", "--lars"],
+        "fluid18/nesterov_exponential_mlp": ["4", "3", "--lars", "--localsgd-k-steps", "2"],
+    }),
+    "lamb_localsgd": ("local_sgd_case.py", {
+        "fluid18/cosine_adam_mlp": ["2", "3", "--lamb"],
+        "fluid18/lenet": ["2", "2", "--lamb", "--localsgd-k-steps", "2"],
+        "static26/gpt_tiny": ["2", "2", "--lamb"],
+    }),
+    "localsgd_hierarchical": ("local_sgd_case.py", {
+        "fluid18/mnist_mlp": ["4", "2"] + _LEVELS,
+        "fluid18/adamax_mlp": ["4", "3"] + _LEVELS,
+    }),
+    "recompute_adaptive_localsgd": ("local_sgd_case.py", {
+        "fluid18/mnist_mlp": ["2", "6"] + _ADAPTIVE + _SQRT,
+    }),
+    "lars_adaptive_localsgd": ("local_sgd_case.py", {
+        "fluid18/mnist_mlp": ["2", "6", "--lars"] + _ADAPTIVE,
+    }),
+    "lamb_adaptive_localsgd": ("local_sgd_case.py", {
+        "fluid18/cosine_adam_mlp": ["2", "6", "--lamb"] + _ADAPTIVE,
+    }),
+    "adaptive_localsgd_hierarchical": ("local_sgd_case.py", {
+        "fluid18/mnist_mlp": ["4", "6"] + _LEVELS + _ADAPTIVE,
+    }),
+    "lars_pipeline": ("pipeline_case.py", {
+        "static26/mlp_stages": ["2", "'--lars --lars-coeff 0.01'", "'--accumulate-steps 4'"],
+        "fluid18/mnist_mlp": ["2", "'--lars --lars-coeff 0.01'", "'--stages 2 --accumulate-steps 2'"],
+    }),
+    "lamb_pipeline": ("pipeline_case.py", {
+        "static26/gpt_tiny_stages": ["2", "--lamb", "'--accumulate-steps 4'"],
+        "fluid18/cosine_adam_mlp": ["2", "--lamb", "'--stages 2 --accumulate-steps 2'"],
+    }),
+    "gradient_merge_sharding": ("gradient_merge_case.py", {
+        "fluid18/mnist_mlp": ["2", "2", "--sharding"],
+        "fluid18/cosine_adam_mlp": ["2", "2,4", "--sharding"],
+        "static26/gpt_tiny": ["2", "2", "--sharding"],
+    }),
+    "gradient_merge_fp16_allreduce": ("fp16_all_reduce_case.py", {
+        "fluid18/mnist_mlp": ["2"] + _MERGE,
+        "static26/gpt_tiny": ["2"] + _MERGE,
+    }),
+    "recompute_fp16_allreduce": ("fp16_all_reduce_case.py", {
+        "fluid18/mnist_mlp": ["2"] + _SQRT,
+        "static26/gpt_tiny": ["2"] + _SQRT,
+    }),
+    "lars_fp16_allreduce": ("fp16_all_reduce_case.py", {
+        "fluid18/mnist_mlp": ["2", "--lars"],
+        "static26/mlp_amp_ready": ["2"] + _LARS,
+    }),
+    "lamb_fp16_allreduce": ("fp16_all_reduce_case.py", {
+        "fluid18/cosine_adam_mlp": ["2", "--lamb"],
+        "static26/gpt_tiny": ["2", "--lamb"],
+    }),
+    "dgc_recompute": ("dgc_case.py", {
+        "fluid18/mnist_mlp": ["2", "4", "--dgc-min-size", "500", "--dgc-sparsity", "0.99"] + _SQRT,
+    }),
+    "dgc_sync_batch_norm": ("train_case.py", {
+        "fluid18/resnet_cifar": ["1,2,4", "--dgc", "--dgc-rampup-begin-step", "100", "--dgc-min-size", "500", "--sync-batch-norm"],
+    }),
+}
+
+_DRIVERS = [
+    "dgc_case.py",
+    "fp16_all_reduce_case.py",
+    "gradient_merge_case.py",
+    "local_sgd_case.py",
+    "pipeline_case.py",
+    "train_case.py",
+]
+
+def pair_matrix(tools):
+    """A test per pair and program, and a suite per pair.
+
+    Args:
+      tools: what every driver calls.
+    """
+    for pair, (driver, programs) in PAIRS.items():
+        for program, words in programs.items():
+            native.sh_test(
+                name = "pair_%s_%s" % (pair, program.replace("/", "_")),
+                size = "medium",
+                srcs = ["drive.sh"],
+                args = ["e2e/" + driver, program] + words,
+                data = _DRIVERS + [
+                    "//test/corpus:" + program.split("/")[0],
+                    "//test/corpus:rounding_noise.txt",
+                ] + tools,
+            )
+        native.test_suite(
+            name = "pair_" + pair,
+            tests = ["pair_%s_%s" % (pair, program.replace("/", "_")) for program in programs],
+        )
+
+def shown_test(name, page):
+    """Every test that a page of pairs names is a test or a suite of this package. At the end of its BUILD file.
+
+    Args:
+      name: of the test.
+      page: of pairs, compiler/strategy:pairs.md.
+    """
+    native.genrule(
+        name = name + "_rules",
+        outs = [name + "_rules.txt"],
+        cmd = "printf '%s\\n' " + " ".join([
+            rule
+            for rule in sorted(native.existing_rules().keys())
+            if native.existing_rule(rule)["kind"] in ["sh_test", "test_suite"]
+        ]) + " > $@",
+    )
+    native.sh_test(
+        name = name,
+        size = "small",
+        srcs = ["shown_test.sh"],
+        args = [
+            "$(rootpath %s)" % page,
+            "$(rootpath :%s_rules.txt)" % name,
+        ],
+        data = [
+            page,
+            ":%s_rules.txt" % name,
+        ],
+    )

@@ -1,0 +1,58 @@
+// RUN: dtranspile-opt %s --tensor-parallel="axes=mp" --split-input-file --verify-diagnostics
+// RUN: not dtranspile-opt %s --tensor-parallel="axes=dp,mp" --split-input-file 2>&1 | FileCheck %s --check-prefix=AXES
+
+// AXES: error: tensor-parallel: layers are split over one axis, and axes names [dp, mp]
+
+// expected-error @below {{is no job: it has no dist.role; run form-job first}}
+module {
+}
+
+// -----
+
+// expected-error @below {{no communicator over [mp] carries layers; form-job makes them}}
+module {
+  dist.mesh @world [dp = 1, mp = 4]
+  dist.comm @grad0 on @world over [dp] group {carries = "gradients"}
+  dist.role @trainer on @world {
+    pd.program @main {}
+  }
+}
+
+// -----
+
+module {
+  dist.mesh @world [dp = 1, mp = 4]
+  dist.comm @mp on @world over [mp] group {carries = "layers"}
+  dist.role @trainer on @world {
+    // expected-warning @below {{tensor-parallel: there is nothing to split: every rank computes all layers}}
+    pd.program @main {}
+  }
+}
+
+// -----
+
+// Two heads for four ranks.
+module {
+  dist.mesh @world [dp = 1, mp = 4]
+  dist.comm @mp on @world over [mp] group {carries = "layers"}
+  dist.role @trainer on @world {
+    pd.var @w1 : tensor<8x16xf32> {parameter}
+    pd.var @w2 : tensor<16x4xf32> {parameter}
+    pd.program @main {
+      %x = pd.input "x" : tensor<?x8xf32>
+      %w1 = pd.get @w1 : tensor<8x16xf32>
+      %w2 = pd.get @w2 : tensor<16x4xf32>
+      %h = pd.matmul_v2 X(%x) Y(%w1) -> Out("h") : (tensor<?x8xf32>, tensor<8x16xf32>) -> tensor<?x16xf32>
+      // expected-error @below {{tensor_parallel_degree is 4, and this reshape makes 2 heads of what a product gives, which lie on ranks as they are; take a degree that divides 2}}
+      %r:2 = pd.reshape2 X(%h) -> Out("r") XShape("rs") {shape = array<i32: 0, 2, 8>} : (tensor<?x16xf32>) -> (tensor<?x2x8xf32>, tensor<0x?x16xf32>)
+      %b:2 = pd.reshape2 X(%r#0) -> Out("b") XShape("bs") {shape = array<i32: 0, 16>} : (tensor<?x2x8xf32>) -> (tensor<?x16xf32>, tensor<0x?x2x8xf32>)
+      %y = pd.matmul_v2 X(%b#0) Y(%w2) -> Out("y") : (tensor<?x16xf32>, tensor<16x4xf32>) -> tensor<?x4xf32>
+    }
+    pd.program @startup {
+      %w1 = pd.fill_constant -> Out("w1") {dtype = 5 : i32, shape = array<i64: 8, 16>, value = 0.000000e+00 : f32} : () -> tensor<8x16xf32>
+      pd.set @w1, %w1 : tensor<8x16xf32>
+      %w2 = pd.fill_constant -> Out("w2") {dtype = 5 : i32, shape = array<i64: 16, 4>, value = 0.000000e+00 : f32} : () -> tensor<16x4xf32>
+      pd.set @w2, %w2 : tensor<16x4xf32>
+    }
+  }
+}

@@ -55,7 +55,7 @@ llvm::StringRef kindOf(const json* value) {
 
 // Reads the JSON of one program into the structures of program.h, without a look at what its ops
 // mean. Types, value numbers and flags are checked here, since everything after indexes with them.
-// Everything is looked up by key and type (json_access.h), as a file may have anything anywhere;
+// Everything is looked up by key and type (json.h), as a file may have anything anywhere;
 // the first thing amiss ends the reading, with the op that it is about.
 class Reader {
  public:

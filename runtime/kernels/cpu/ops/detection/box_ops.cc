@@ -29,7 +29,7 @@ Centred<T> CentreOf(const T* box, T one) {
 
 // The offsets that a detector learns (Girshick et al. 2014): ((x - x_p) / w_p, (y - y_p) / h_p,
 // log(w / w_p), log(h / h_p)), over the variances. The centre of the target does not count the
-// pixel, as in box_coder_op.h.
+// pixel, as in the framework's op.
 template <typename T>
 void Encode(const T* prior, const T* target, const T* variance, T one, T* out) {
   const Centred<T> p = CentreOf(prior, one), t = CentreOf(target, one);

@@ -89,7 +89,7 @@ bool ReadAlign(OpCall& call, Pooled& p) {
 // --- psroi_pool: the mean over a cell, of a channel of its own per cell. Slots X, ROIs, RoisNum;
 // attributes output_channels, spatial_scale, pooled_height, pooled_width.
 // Every element that the cell touches, with equal shares. Corners are rounded to whole pixels
-// before they are scaled, and a region has at least 0.1 elements, as in psroi_pool_op.h of the
+// before they are scaled, and a region has at least 0.1 elements, as in the kernel of the
 // framework.
 template <typename T>
 auto PositionTaps(OpCall& call, const Pooled& p, const T* rois) {

@@ -40,7 +40,7 @@ struct Loss {
 };
 
 // Checks shapes of the truths against X. With use_label_smooth the targets of classes are 1 - δ and
-// δ, δ = min(1 / classes, 1 / 40), as in yolov3_loss_op.h.
+// δ, δ = min(1 / classes, 1 / 40), as in the framework.
 bool ReadLoss(OpCall& call, Loss& l) {
   using A = args::dt_yolo_loss;
   static_assert(A::GTBox == args::dt_yolo_loss_grad::GTBox &&

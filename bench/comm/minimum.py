@@ -61,7 +61,7 @@ STRATEGIES = [
     ("gradient_merge", "fluid18/mnist_mlp", ["--gradient-merge", "--gradient-merge-k-steps", "2"], dense, 2),
     ("fp16_allreduce", "fluid18/mnist_mlp", ["--fp16-allreduce"], lambda sizes, n: dense(sizes, n) / 2, 1),
     ("localsgd", "fluid18/mnist_mlp", ["--collective-mode", "local_sgd", "--localsgd-k-steps", "3"], dense, 3),
-    ("dgc", "fluid18/mnist_mlp", ["--dgc", "--dgc-min-size", "500", "--dgc-sparsity", "0.99"], pairs(0.99, 500), 1),
+    ("dgc", "fluid18/mnist_mlp", ["--dgc", "--dgc-min-size", "1", "--dgc-sparsity", "0.99"], pairs(0.99, 1), 1),
     ("sharding, stage 1", "fluid18/mnist_mlp", ["--sharding", "--sharding-stage", "1"], dense, 1),
     ("sharding, stage 2", "fluid18/mnist_mlp", ["--sharding", "--sharding-stage", "2"], dense, 1),
     ("sharding, stage 3", "fluid18/mnist_mlp", ["--sharding", "--sharding-stage", "3"], lambda sizes, n: 1.5 * dense(sizes, n), 1),

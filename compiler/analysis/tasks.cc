@@ -19,11 +19,26 @@ dist::AxisSetAttr stagesOf(dist::OnOp on, dist::MeshOp mesh, TaskGraph& graph) {
   return {};
 }
 
+// With which task a value comes to a stage that only passes it on; null for any other transfer.
+dist::OnOp passedWith(mlir::Operation* op) {
+  auto transfer = llvm::dyn_cast<dist::TransferOp>(op);
+  if (!transfer) return {};
+  auto passes = [](mlir::Operation* user) { return llvm::isa<dist::TransferOp>(user); };
+  if (!transfer->use_empty() && llvm::none_of(transfer->getUsers(), passes)) return {};
+  return arrivalOf(transfer, llvm::cast<dist::AtType>(transfer.getOutput().getType()).getWhere());
+}
+
 }  // namespace
 
+// A stage that passes a value on waits for it in the task with which it comes, and hands it on when
+// that is over: such a task takes the value, and who takes it further on takes it of that task too.
 TaskGraph tasksOf(dist::MicroOp micro, dist::MeshOp mesh) {
   TaskGraph graph;
   llvm::DenseMap<mlir::Value, llvm::SetVector<int>> madeBy;  // tasks that a value comes from
+  llvm::DenseMap<mlir::Operation*, int> number;              // of the tasks
+  for (auto on : micro.getBody().front().getOps<dist::OnOp>())
+    if (on.getTask()) number.try_emplace(on, static_cast<int>(number.size()));
+  std::vector<std::pair<int, llvm::SetVector<int>>> passed;
   for (mlir::Operation& op : micro.getBody().front()) {
     llvm::SetVector<int> takes;
     op.walk([&](mlir::Operation* inner) {
@@ -42,8 +57,15 @@ TaskGraph tasksOf(dist::MicroOp micro, dist::MeshOp mesh) {
       takes.clear();
       takes.insert(static_cast<int>(graph.tasks.size()) - 1);
     }
+    if (dist::OnOp with = passedWith(&op)) {
+      passed.push_back({number.at(with), takes});
+      takes.insert(number.at(with));
+    }
     for (mlir::Value result : op.getResults()) madeBy[result] = takes;
   }
+  for (auto& [task, makers] : passed)
+    for (int maker : makers)
+      if (maker != task) graph.tasks[task].takes.insert(maker);
   return graph;
 }
 

@@ -287,10 +287,14 @@ std::vector<std::string> OpView::getStrings(llvm::StringRef name) const {
   return values;
 }
 
+// The order that the file had is by position among all: it ends with the first attribute that is
+// added or removed.
 void OpView::setAttr(llvm::StringRef name, mlir::Attribute value) {
   mlir::NamedAttrList list(op_->getAttrOfType<mlir::DictionaryAttr>(kAttrs));
+  const size_t before = list.getAttrs().size();
   if (value) list.set(name, value);
   else list.erase(name);
+  if (list.getAttrs().size() != before) op_->removeAttr("order");
   op_->setAttr(kAttrs, list.getDictionary(op_->getContext()));
 }
 

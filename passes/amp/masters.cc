@@ -82,6 +82,7 @@ class Masters {
         return refuse("is updated by " + pd::OpView(update).type() +
                       (isOfVersion2(main_) ? "" : " of 1.x") +
                       ", which has no form with a copy in float32");
+      if (pd::OpView(update).inputCount("MasterParam") > 0) return refuse("has a copy already");
       if (update->getBlock() != main_.getBodyBlock()) return refuse("is updated within a block");
       if (!llvm::isa<mlir::RankedTensorType>(pd::OpView(update).input("Grad").getType()))
         return refuse("has a gradient of SelectedRows");
@@ -176,10 +177,13 @@ class Masters {
   void withCopy(pd::OpView old, mlir::Value copy, const std::string& master) {
     const std::vector<std::string> inputs = old.inputSlots(), outputs = old.outputSlots();
     std::vector<pd::InputSlot> ins;
-    for (const std::string& slot : inputs) ins.push_back({slot, old.inputs(slot)});
+    // Saved programs have the slots, with nothing in them.
+    for (const std::string& slot : inputs)
+      if (slot != "MasterParam") ins.push_back({slot, old.inputs(slot)});
     ins.push_back({"MasterParam", {copy}});
     std::vector<pd::OutputSlot> outs;
     for (const std::string& slot : outputs) {
+      if (slot == "MasterParamOut") continue;
       pd::OutputSlot& out = outs.emplace_back(pd::OutputSlot{slot, {}});
       for (unsigned i = 0; i < old.outputCount(slot); ++i) {
         mlir::Value result = old.output(slot, i);
@@ -200,8 +204,9 @@ class Masters {
     mlir::Value wide = made.output("MasterParamOut");
     for (const std::string& slot : outputs)
       for (unsigned i = 0; i < old.outputCount(slot); ++i) {
-        mlir::Value before = old.output(slot, i), after = made.output(slot, i);
+        mlir::Value before = old.output(slot, i);
         if (!before) continue;
+        mlir::Value after = made.output(slot, i);
         if (slot != "ParamOut") {
           before.replaceAllUsesWith(after);
           continue;

@@ -121,9 +121,9 @@ mlir::Operation* Adaptation::addAverage() {
   due_ = two(builder, "equal", since, get(builder, next_), "local_sgd_due", flag_);
   mlir::Value taken =
       make(builder, "logical_or", {{"X", {early_}}, {"Y", {due_}}}, "local_sgd_cond", flag_);
-  mlir::Operation* branch = addBlock(taken, {step_});
+  mlir::Operation* branch = addBlock(taken, {});
   builder.setInsertionPointToEnd(&branch->getRegion(0).front());
-  set(builder, last_, branch->getRegion(0).getArgument(0));
+  set(builder, last_, get(builder, counter));
   return branch;
 }
 

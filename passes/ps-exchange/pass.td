@@ -26,8 +26,8 @@ def PsExchange : Pass<"ps-exchange", "::mlir::ModuleOp"> {
 
         %w1 = pd.sgd Grad(%g) LearningRate(%lr) Param(%w) … ; pd.set @w, %w1
         --->
-        dist.role @trainer … pd.set @w, %w1 ; pd.conditional_block Cond(step mod 4 == 0) { %d = pd.elementwise_sub X(%x) Y(%y) ; %m = pd.scale X(%d) {scale = 0.5} ; dist.push %m to @server::@w merge each on @rounds ; %z = dist.pull @server::@w on @rounds ; … pd.set @w, %n ; pd.set @"w@SNAPSHOT", %z }
-        dist.role @server … dist.serve on @rounds mode geo { dist.handle push @w (%from) { dist.foreach_block @w (%b) { %m = dist.merged @w ; %p = pd.get @w ; %n = pd.elementwise_add X(%p) Y(%m) ; pd.set @w, %n } } }
+        dist.role @trainer … pd.set @w, %w1 ; pd.conditional_block Cond(step mod 4 == 0) { %d = pd.elementwise_sub X(%x) Y(%y) ; %m = pd.scale X(%d) {scale = 0.5} ; dist.push %m to @pserver::@w merge each on @rounds ; %z = dist.pull @pserver::@w on @rounds ; … pd.set @w, %n ; pd.set @"w@SNAPSHOT", %z }
+        dist.role @pserver … dist.serve on @rounds mode geo { dist.handle push @w (%from) { dist.foreach_block @w (%b) { %m = dist.merged @w ; %p = pd.get @w ; %n = pd.elementwise_add X(%p) Y(%m) ; pd.set @w, %n } } }
   }];
   let dependentDialects = ["::dtranspile::dist::DistDialect"];
   let options = [axesOption, serversOption] # FieldOptions<"ps-exchange">.options;

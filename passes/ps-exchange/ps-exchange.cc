@@ -37,8 +37,8 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
   mlir::LogicalResult run() {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return mlir::failure();
-    if (mlir::SymbolTable::lookupSymbolIn(getOperation(), "server"))
-      return getOperation().emitError("has a role @server already");
+    if (mlir::SymbolTable::lookupSymbolIn(getOperation(), kServerRole))
+      return getOperation().emitError("has a role @pserver already");
     if (geo_sgd_need_push_nums < 1 || geo_sgd_need_push_nums > kMostSteps)
       return getOperation().emitError("ps-exchange: geo_sgd_need_push_nums is ")
              << geo_sgd_need_push_nums.getValue() << "; it lies between 1 and " << kMostSteps;
@@ -80,7 +80,7 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
   void makeServers(JobOnAxes& job, llvm::ArrayRef<Trained> trained) {
     mlir::OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(job.role);
-    auto role = dist::RoleOp::create(builder, job.role.getLoc(), builder.getStringAttr("server"),
+    auto role = dist::RoleOp::create(builder, job.role.getLoc(), builder.getStringAttr(kServerRole),
                                      mlir::FlatSymbolRefAttr::get(&getContext(), "servers"));
     builder.createBlock(&role.getBody());
     llvm::StringSet<> names;
@@ -144,13 +144,13 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
     std::vector<Exchanged> parameters;
     for (const Trained& one : trained) {
       pd::VarOp var = one.var;
-      parameters.push_back(
-          {var,
-           addSnapshot(job, var),
-           mlir::SymbolRefAttr::get(mlir::StringAttr::get(&getContext(), "server"), {symbol(var)}),
-           one.byRows,
-           {},
-           {}});
+      parameters.push_back({var,
+                            addSnapshot(job, var),
+                            mlir::SymbolRefAttr::get(
+                                mlir::StringAttr::get(&getContext(), kServerRole), {symbol(var)}),
+                            one.byRows,
+                            {},
+                            {}});
     }
     // The run-time system makes the last step of a run one that exchanges.
     comm_->setAttr(

@@ -38,13 +38,13 @@ def PsSplit : Pass<"ps-split", "::mlir::ModuleOp"> {
 
         %w1 = pd.sgd Grad(%g) LearningRate(%lr) Param(%w) … ; pd.set @w, %w1
         --->
-        dist.role @trainer … dist.push %g to @server::@w merge mean on @rounds ; dist.phase push on @rounds ; %n = dist.pull @server::@w on @rounds ; pd.set @w, %n ; dist.phase pull on @rounds
-        dist.role @server … dist.serve on @rounds mode sync { dist.handle round { … dist.foreach_block @w (%b) { %g = dist.merged @w ; … pd.sgd … } } }
+        dist.role @trainer … dist.push %g to @pserver::@w merge mean on @rounds ; dist.phase push on @rounds ; %n = dist.pull @pserver::@w on @rounds ; pd.set @w, %n ; dist.phase pull on @rounds
+        dist.role @pserver … dist.serve on @rounds mode sync { dist.handle round { … dist.foreach_block @w (%b) { %g = dist.merged @w ; … pd.sgd … } } }
 
     Example: `ps-split{axes=dp servers=2 serve=async}`
 
-        dist.role @trainer … dist.push %g to @server::@w merge each on @rounds ; %n = dist.pull @server::@w on @rounds ; pd.set @w, %n
-        dist.role @server … dist.serve on @rounds mode async { dist.handle push @w (%from) { … dist.foreach_block @w (%b) { %g = dist.merged @w ; … pd.sgd … } } }
+        dist.role @trainer … dist.push %g to @pserver::@w merge each on @rounds ; %n = dist.pull @pserver::@w on @rounds ; pd.set @w, %n
+        dist.role @pserver … dist.serve on @rounds mode async { dist.handle push @w (%from) { … dist.foreach_block @w (%b) { %g = dist.merged @w ; … pd.sgd … } } }
   }];
   let dependentDialects = ["::dtranspile::dist::DistDialect"];
   let options = [axesOption, serversOption,

@@ -29,8 +29,8 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
   mlir::LogicalResult run() {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return mlir::failure();
-    if (mlir::SymbolTable::lookupSymbolIn(getOperation(), "server"))
-      return getOperation().emitError("has a role @server already");
+    if (mlir::SymbolTable::lookupSymbolIn(getOperation(), kServerRole))
+      return getOperation().emitError("has a role @pserver already");
     mlir::FailureOr<UpdatePart> part = UpdatePart::of(*job);
     if (mlir::failed(part) || mlir::failed(checkLayouts(*part)) ||
         mlir::failed(checkTrainers(*job, *part)))
@@ -161,7 +161,7 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
                                   mlir::FlatSymbolRefAttr rounds, pd::VarOp& clock) {
     mlir::OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(job.role);
-    auto role = dist::RoleOp::create(builder, job.role.getLoc(), builder.getStringAttr("server"),
+    auto role = dist::RoleOp::create(builder, job.role.getLoc(), builder.getStringAttr(kServerRole),
                                      mlir::FlatSymbolRefAttr::get(&getContext(), "servers"));
     builder.createBlock(&role.getBody());
     for (auto var : job.role.getBody().front().getOps<pd::VarOp>()) {
@@ -192,7 +192,7 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
   }
 
   mlir::SymbolRefAttr tableOf(pd::VarOp var) {
-    return mlir::SymbolRefAttr::get(mlir::StringAttr::get(&getContext(), "server"),
+    return mlir::SymbolRefAttr::get(mlir::StringAttr::get(&getContext(), kServerRole),
                                     {mlir::FlatSymbolRefAttr::get(var.getSymNameAttr())});
   }
 

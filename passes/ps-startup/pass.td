@@ -17,8 +17,8 @@ def PsStartup : Pass<"ps-startup", "::mlir::ModuleOp"> {
 
         dist.role @trainer … %w0 = pd.uniform_random … ; pd.set @w, %w0
         --->
-        dist.role @trainer … %w0 = dist.pull @server::@w on @rounds ; pd.set @w, %w0 ; dist.phase pull on @rounds
-        dist.role @server … %w0 = pd.uniform_random … ; %own = dist.slice %w0 dim 0 layout <blocks(10, per 5, first 0)> over [ps] ; pd.set @w, %own
+        dist.role @trainer … %w0 = dist.pull @pserver::@w on @rounds ; pd.set @w, %w0 ; dist.phase pull on @rounds
+        dist.role @pserver … %w0 = pd.uniform_random … ; %own = dist.slice %w0 dim 0 layout <blocks(10, per 5, first 0)> over [ps] ; pd.set @w, %own
   }];
   let dependentDialects = ["::dtranspile::dist::DistDialect"];
   let options = [axesOption];

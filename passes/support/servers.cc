@@ -36,11 +36,12 @@ dist::CommOp addServers(const JobOnAxes& job, int64_t servers) {
                        builder.getStrArrayAttr({llvm::StringRef(kServerAxis)}),
                        builder.getDenseI64ArrayAttr({servers}), builder.getArrayAttr({}),
                        builder.getDenseI64ArrayAttr({}));
-  return dist::CommOp::create(
-      builder, loc, builder.getStringAttr(kRounds),
-      mlir::FlatSymbolRefAttr::get(workers.getSymNameAttr()), workers.getAxes(), dist::SelAttr(),
-      dist::CommKindAttr::get(builder.getContext(), dist::CommKind::Rpc),
-      mlir::FlatSymbolRefAttr::get(builder.getContext(), "server"), builder.getStringAttr(kRounds));
+  return dist::CommOp::create(builder, loc, builder.getStringAttr(kRounds),
+                              mlir::FlatSymbolRefAttr::get(workers.getSymNameAttr()),
+                              workers.getAxes(), dist::SelAttr(),
+                              dist::CommKindAttr::get(builder.getContext(), dist::CommKind::Rpc),
+                              mlir::FlatSymbolRefAttr::get(builder.getContext(), kServerRole),
+                              builder.getStringAttr(kRounds));
 }
 
 void setQueues(dist::CommOp comm, const Queues& queues) {

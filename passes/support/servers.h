@@ -6,6 +6,8 @@
 
 namespace dtranspile::passes {
 
+// The role of the servers, as the framework's launch variables call it.
+inline constexpr llvm::StringLiteral kServerRole = "pserver";
 inline constexpr llvm::StringLiteral kRounds = "rounds";               // trainers and servers
 inline constexpr llvm::StringLiteral kServerSums = "sums of servers";  // servers among themselves
 inline constexpr llvm::StringLiteral kServerAxis = "ps";

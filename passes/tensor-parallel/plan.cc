@@ -145,7 +145,9 @@ bool TensorPlan::follow(Trial& trial, std::set<unsigned>& waiting) {
       if (!stateIn(trial, operand).isSplit()) assign(trial, var.getSymNameAttr(), now.dim, waiting);
     }
     for (auto [result, state] : llvm::zip(op->getResults(), way->results)) {
-      trial.terms += state.isPartial() && productOf(op);
+      // It has become a term, or has met parts that flow on already: K meets Q.
+      const bool met = state.isSplit() && state == states_.lookup(result);
+      trial.ends += met || (state.isPartial() && productOf(op));
       if (state == stateIn(trial, result)) continue;
       trial.states[result] = state;
       for (mlir::Operation* user : result.getUsers())
@@ -167,7 +169,7 @@ TensorPlan::Answer TensorPlan::tryProduct(pd::OpView product, unsigned parameter
   solver_.forgetIndivisible();
   assign(trial, variableOf(product.operation()->getOperand(parameter)).getSymNameAttr(), dim,
          waiting);
-  if (!follow(trial, waiting) || trial.terms == 0)
+  if (!follow(trial, waiting) || trial.ends == 0)
     return solver_.indivisible() ? Answer::Indivisible : Answer::No;
   for (auto [name, cut] : trial.variables) stored_[name] = cut;
   for (auto [value, state] : trial.states) states_[value] = state;
@@ -209,7 +211,10 @@ mlir::LogicalResult TensorPlan::chooseProducts() {
         if (answer != Answer::Indivisible) continue;
         const Indivisible what = *solver_.indivisible();
         mlir::Operation* maker = what.value.getDefiningOp();
-        if (opened_.contains(maker))
+        // One dim becomes heads and their size. (Of three matrices in one parameter columns lie
+        // otherwise: it stays whole.)
+        if (opened_.contains(maker) &&
+            verify::rankOf(what.value) == verify::rankOf(pd::OpView(maker).input("X")) + 1)
           return maker->emitError("tensor_parallel_degree is ")
                  << size() << ", and this reshape makes " << what.extent
                  << " heads of what a product gives, which lie on ranks as they are; take a degree "

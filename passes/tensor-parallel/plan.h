@@ -42,7 +42,7 @@ class TensorPlan {
   struct Trial {
     llvm::DenseMap<mlir::Value, verify::State> states;
     llvm::SmallVector<std::pair<mlir::StringAttr, int>, 4> variables;
-    unsigned terms = 0;
+    unsigned ends = 0;                 // where parts ended well
     mlir::Operation* stuck = nullptr;  // would have to put parts together
   };
   enum class Answer { Yes, No, Indivisible };

@@ -1,5 +1,6 @@
 #include "runtime/launch/flights.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/io/output.h"
+#include "runtime/launch/process.h"
 
 namespace dtranspile::launch {
 namespace {
@@ -39,7 +41,11 @@ Flights::~Flights() {
 
 absl::Status Flights::Begin(size_t ranks) {
   for (size_t i = 0; i < ranks; ++i) {
-    files_.push_back(memfd_create("dtranspile-flight", MFD_CLOEXEC));
+    // Out of the way of the numbers that a rank has: dup2 of a descriptor to its own number does
+    // nothing, and it would be closed on exec.
+    const int file = memfd_create("dtranspile-flight", MFD_CLOEXEC);
+    files_.push_back(file < 0 ? file : fcntl(file, F_DUPFD_CLOEXEC, kFlightFd + 1));
+    if (file >= 0) close(file);
     if (files_.back() < 0)
       return absl::ResourceExhaustedError(absl::StrCat(
           "no memory file for the flight recorder of rank ", i, ": ", strerror(errno)));

@@ -109,25 +109,35 @@ absl::Status Communicator::PushChanged(const exec::TableRequest& request, exec::
                        : PushNow(request, How::kChanged, merge, value, nullptr);
 }
 
+// All that has been sent is applied.
+absl::Status Communicator::Settle(const std::string& op) {
+  const std::lock_guard<std::mutex> asking(asking_);
+  DT_RETURN_IF_ERROR(link_->EndPhase(op, exec::Phase::kPush));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto& [unused, queue] : queues_) queue.flying = 0;
+  return absl::OkStatus();
+}
+
 // On the program's thread. Of one variable no more gradients are under way than the queue would
 // hold: at that many all of them are waited for.
 absl::Status Communicator::PushNow(const exec::TableRequest& request, How how, exec::Merge merge,
                                    const TensorView& view, const exec::Value* rows) {
+  Queue* queue = nullptr;
   bool full = false;
   if (!request.at_once) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!status_.ok()) return status_;
-    Queue& queue = QueueOf(request);
-    full = queue.held >= sending_.send_queue_size;
+    queue = &QueueOf(request);
+    full = queue->held() >= sending_.send_queue_size;
     decided_ = false;
     ++pushed_;
   }
-  if (full) DT_RETURN_IF_ERROR(EndPhase(request.op, exec::Phase::kPush));
-  if (!request.at_once) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ++QueueOf(request).held;
-  }
+  if (full) DT_RETURN_IF_ERROR(Settle(request.op));
   const std::lock_guard<std::mutex> asking(asking_);
+  if (queue != nullptr) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++queue->flying;
+  }
   switch (how) {
     case How::kDense: return link_->Push(request, merge, view);
     case How::kRows: return link_->PushRows(request, merge, *rows);
@@ -136,8 +146,9 @@ absl::Status Communicator::PushNow(const exec::TableRequest& request, How how, e
   return absl::OkStatus();
 }
 
-// A full queue has as many gradients as are merged, so that one of the senders takes some of them,
-// or is about to be done with those that it has: their requests end by their deadlines.
+// A full queue empties: what is under way is waited for here; without that it has as many gradients
+// as are merged, so that a sender takes some of them, or is about to be done with those that it
+// has.
 absl::Status Communicator::Enqueue(const exec::TableRequest& request, How how, exec::Merge merge,
                                    const TensorView& view, const exec::Value* rows) {
   Gradient gradient{how, merge, {}, 0};
@@ -145,11 +156,18 @@ absl::Status Communicator::Enqueue(const exec::TableRequest& request, How how, e
   else DT_RETURN_IF_ERROR(gradient.value.Assign(view));
   Lock lock(mutex_);
   Queue& queue = QueueOf(request);
-  changed_.wait(lock, [&] { return queue.held < sending_.send_queue_size || !status_.ok(); });
+  while (status_.ok() && queue.held() >= sending_.send_queue_size) {
+    if (queue.flying == 0) {
+      changed_.wait(lock);
+      continue;
+    }
+    lock.unlock();
+    DT_RETURN_IF_ERROR(Settle(request.op));
+    lock.lock();
+  }
   if (!status_.ok()) return status_;
   gradient.came_ns = NowNs();
   queue.waiting.push_back(std::move(gradient));
-  ++queue.held;
   ++pushed_;
   decided_ = false;
   changed_.notify_all();
@@ -163,7 +181,7 @@ Communicator::Queue* Communicator::Ripe(int64_t now_ns, int64_t& wake_ns) {
   constexpr int64_t kWaitNs = 10'000'000;
   Queue* found = nullptr;
   for (auto& [unused, queue] : queues_) {
-    if (queue.busy || queue.waiting.empty()) continue;
+    if (queue.sending > 0 || queue.waiting.empty()) continue;
     const int64_t ripe_ns = queue.waiting.back().came_ns + sending_.send_wait_times * kWaitNs;
     const auto count = static_cast<int64_t>(queue.waiting.size());
     if (count < sending_.max_merge_var_num && flushing_ == 0 && now_ns < ripe_ns)
@@ -195,32 +213,35 @@ void Communicator::SendLoop() {
       taken.push_back(std::move(queue->waiting.front()));
       queue->waiting.pop_front();
     }
-    queue->busy = true;
+    queue->sending = static_cast<int64_t>(taken.size());
     lock.unlock();
-    const absl::Status status = Send(queue->request, taken);
+    const absl::Status status = Send(*queue, taken);
     lock.lock();
-    queue->busy = false;
-    queue->held -= static_cast<int64_t>(taken.size());
-    sent_ += static_cast<int64_t>(taken.size());
     if (!status.ok() && status_.ok()) status_ = status;
     changed_.notify_all();
   }
 }
 
-absl::Status Communicator::Send(const exec::TableRequest& request,
-                                std::vector<Gradient>& gradients) {
+absl::Status Communicator::Send(Queue& queue, std::vector<Gradient>& gradients) {
   const How how = gradients.front().how;
   const exec::Merge merge = gradients.front().merge;
+  const auto count = static_cast<int64_t>(gradients.size());
   std::vector<const exec::Value*> values;
   for (const Gradient& one : gradients) values.push_back(&one.value);
   DT_ASSIGN_OR_RETURN(const exec::Value value,
-                      gradients.size() == 1
+                      count == 1
                           ? std::move(gradients.front().value)
-                          : MergeGradients(request.table, values, sending_.average != 0));
+                          : MergeGradients(queue.request.table, values, sending_.average != 0));
   const std::lock_guard<std::mutex> asking(asking_);
-  if (how == How::kRows) return link_->PushRows(request, merge, value);
-  return how == How::kDense ? link_->Push(request, merge, value.view())
-                            : link_->PushChanged(request, merge, value.view());
+  if (how == How::kRows) DT_RETURN_IF_ERROR(link_->PushRows(queue.request, merge, value));
+  if (how == How::kDense) DT_RETURN_IF_ERROR(link_->Push(queue.request, merge, value.view()));
+  if (how == How::kChanged)
+    DT_RETURN_IF_ERROR(link_->PushChanged(queue.request, merge, value.view()));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  queue.sending = 0;
+  queue.flying += count;
+  sent_ += count;
+  return absl::OkStatus();
 }
 
 // All that the program has pushed is sent, without waiting for more.
@@ -230,8 +251,9 @@ absl::Status Communicator::Flush() {
   ++flushing_;
   changed_.notify_all();
   changed_.wait(lock, [&] {
-    return !status_.ok() || std::all_of(queues_.begin(), queues_.end(),
-                                        [](const auto& one) { return one.second.held == 0; });
+    return !status_.ok() || std::all_of(queues_.begin(), queues_.end(), [](const auto& one) {
+      return one.second.waiting.empty() && one.second.sending == 0;
+    });
   });
   --flushing_;
   return status_;
@@ -269,14 +291,12 @@ absl::Status Communicator::Pull(const exec::TableRequest& request, const exec::T
 
 // Asks the servers, and keeps the answer where a later pull may take it.
 absl::Status Communicator::Receive(const exec::TableRequest& request, const exec::TensorRoom& to) {
-  {
-    const std::lock_guard<std::mutex> asking(asking_);
-    DT_RETURN_IF_ERROR(link_->Pull(request, to));
-  }
+  const std::lock_guard<std::mutex> asking(asking_);
+  DT_RETURN_IF_ERROR(link_->Pull(request, to));
   const std::lock_guard<std::mutex> lock(mutex_);
-  // A pull sees all pushes before it: none of them is under way any more.
-  if (!has_senders())
-    for (auto& [unused, queue] : queues_) queue.held = 0;
+  // A pull sees all pushes of its table before it.
+  if (const auto queue = queues_.find(request.table); queue != queues_.end())
+    queue->second.flying = 0;
   if (!keeps_pulled()) return absl::OkStatus();
   auto value = std::make_shared<exec::Value>();
   DT_RETURN_IF_ERROR(value->Assign(TensorView{to.dtype, to.dims, to.data}));
@@ -339,14 +359,9 @@ absl::Status Communicator::Lookup(const exec::TableRequest& request, const int64
 
 absl::Status Communicator::EndPhase(const std::string& op, exec::Phase phase) {
   DT_RETURN_IF_ERROR(Flush());
-  {
-    const std::lock_guard<std::mutex> asking(asking_);
-    DT_RETURN_IF_ERROR(link_->EndPhase(op, phase));
-  }
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (!has_senders())
-    for (auto& [unused, queue] : queues_) queue.held = 0;
-  return absl::OkStatus();
+  if (phase == exec::Phase::kPush) return Settle(op);
+  const std::lock_guard<std::mutex> asking(asking_);
+  return link_->EndPhase(op, phase);
 }
 
 absl::Status Communicator::Checkpoint(int64_t step) {

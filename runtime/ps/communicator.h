@@ -7,7 +7,7 @@
 //             ◄─ pull w ─── a pull of its own, or what the receiver has ◄── servers
 //
 // Where nothing is merged, nobody receives by itself and one thread is enough, the program's own
-// thread sends at once, and send_queue_size bounds what is under way.
+// thread sends at once. send_queue_size bounds what a variable has waiting and under way together.
 #pragma once
 
 #include <condition_variable>
@@ -67,8 +67,9 @@ class Communicator : public exec::ServerLink {
     std::optional<exec::Layout> layout;
     exec::TableRequest request;
     std::deque<Gradient> waiting;  // the oldest first
-    int64_t held = 0;              // those and what is being sent; without senders: under way
-    bool busy = false;             // a sender has taken some of it
+    int64_t sending = 0;           // that a sender has taken
+    int64_t flying = 0;            // that are sent, and not known to be applied
+    int64_t held() const { return static_cast<int64_t>(waiting.size()) + sending + flying; }
   };
   // Of a table, where a pull need not ask: what was received last. Lookups always ask.
   struct Received {
@@ -90,7 +91,8 @@ class Communicator : public exec::ServerLink {
                        const TensorView& view, const exec::Value* rows);
   Queue* Ripe(int64_t now_ns, int64_t& wake_ns);
   void SendLoop();
-  absl::Status Send(const exec::TableRequest& request, std::vector<Gradient>& gradients);
+  absl::Status Send(Queue& queue, std::vector<Gradient>& gradients);
+  absl::Status Settle(const std::string& op);
   absl::Status Flush();
   bool IsDue();
   absl::Status Receive(const exec::TableRequest& request, const exec::TensorRoom& to);

@@ -189,22 +189,6 @@ void SinglePushes::EndPhase(int trainer, int64_t pushes, exec::Phase phase, Answ
             : absl::StrCat(" ends its pulls, and ", options_.server, " has no rounds"));
 }
 
-void SinglePushes::Checkpoint(int trainer, int64_t pushes, int64_t step, Answer answer) {
-  Await(
-      trainer, pushes,
-      [this, step, answer = std::move(answer)](const absl::Status& applied) {
-        absl::Status status = applied;
-        {
-          const std::lock_guard<std::mutex> lock(mutex_);
-          if (status.ok()) status = failure_;
-          if (status.ok()) checkpoints_.push_back({step, answer});
-          changed_.notify_all();
-        }
-        if (!status.ok()) answer(status);
-      },
-      "");
-}
-
 // Gives the answers of those requests that waited for pushes which have been applied by now.
 void SinglePushes::AnswerApplied(int trainer, Answers& answers) {
   const int64_t applied = senders_[static_cast<size_t>(trainer)].applied;
@@ -360,17 +344,6 @@ void SinglePushes::FinishPush(const absl::Status& status, Answers& answers) {
   sender.ready = false;
   MakeReady(trainer);
   AnswerApplied(trainer, answers);
-}
-
-void SinglePushes::FinishCheckpoint(const absl::Status& status, Answers& answers) {
-  // After a failure nobody waits for it any more.
-  if (checkpoints_.empty()) return;
-  Writing done = std::move(checkpoints_.front());
-  checkpoints_.pop_front();
-  absl::Status told = status;
-  if (!status.ok())
-    told = FailLocked(absl::StrCat(options_.server, " failed: ", status.message()), answers);
-  answers.push_back([a = std::move(done.answer), told] { a(told); });
 }
 
 void SinglePushes::Finish(const absl::Status& status) {

@@ -108,7 +108,7 @@ def check_receiver(case):
         async_case.make_feeds(feeds, seed)
         losses = [
             case.served(text, ["--feeds", feeds])[0]
-            for text in ("2x2s+preset=async+independent_recv_thread=true+thread_pool_size=2", "2x2s")
+            for text in ("2x2s+preset=async+independent_recv_thread=true+send_queue_size=2", "2x2s")
         ]
         for steps in (async_case.STEPS // 2, async_case.STEPS):
             late = [sum(one[steps - 10 : steps]) / 10 for one in losses]

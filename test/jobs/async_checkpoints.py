@@ -1,18 +1,20 @@
 """Checkpoints of jobs without rounds, which the first trainer asks for: with one trainer what goes on from one ends with the same bits (of geo-SGD: with
-losses and parameters of a run that was never interrupted), with another number of servers too; with two trainers they are whole, whatever is killed, and
-roles by hand write them together. What geo-SGD trainers have learned since their last exchange is saved.
+losses and parameters of a run that was never interrupted), with another number of servers too; with two trainers they are whole, whatever is killed or stopped, and
+roles by hand write them together, whatever comes late or is noise. What geo-SGD trainers have learned since their last exchange is saved.
 
     async_checkpoints.py TOOL_FOLDER CORPUS CASE
 """
 
 import os
+import signal
+import socket
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from by_hand import DONE, FAILED, Job  # noqa: E402
+from by_hand import DONE, FAILED, Job, wait_for_port  # noqa: E402
 from checkpoints import (  # noqa: E402
     STEPS,
     UNFINISHED,
@@ -79,32 +81,81 @@ def check_alone(runs, mode):
     print("%s: goes on from a checkpoint" % mode)
 
 
+def by_hand(runs, mode, trainer_words, server_words, late=0):
+    """Both trainers by themselves, then the role of the servers, and noise at a port of theirs."""
+    job, path = runs.job, transpiled(runs.job, mode, "2x2s")
+
+    def start(words, environment):
+        words = list(words)
+        words[2] = path
+        return job.start(words, environment)
+
+    processes = [start(trainer_words, job.variables("TRAINER", rank)) for rank in range(2)]
+    time.sleep(late)
+    where = ["--pservers", ",".join(job.endpoints), "--token-file", job.token_file, "--role", "pserver"]
+    processes.append(start([*server_words, *where], {}))
+    wait_for_port(job.ports[1])
+    for noise in (b"GET / HTTP/1.1\r\n\r\n", os.urandom(4096), b""):
+        try:
+            with socket.create_connection(("127.0.0.1", job.ports[1]), timeout=5) as stranger:
+                stranger.sendall(noise)
+        except OSError:
+            pass  # the job is over, or has hung up
+    return processes
+
+
 def check_by_hand(runs, mode):
-    job, path, folder = runs.job, transpiled(runs.job, mode, "2x2s"), os.path.join(runs.work, mode + "_shared")
-    for turn, steps in enumerate([4, STEPS]):
-        more = ["--resume", *runs.to(folder, 1)]
-        lines = [(job.words(*job.inputs()[2:], *more), job.variables("PSERVER", rank)) for rank in range(2)]
-        trainer = job.words(*job.inputs(), "--steps", str(steps), *more)
-        lines += [(trainer, job.variables("TRAINER", rank)) for rank in range(2)]
-        processes = []
-        for line, environment in lines:
-            line[2] = path
-            processes.append(job.start(line, environment))
-        for process in processes:
+    job, folder, feeds = runs.job, os.path.join(runs.work, mode + "_shared"), long_feeds(runs)
+    for turn, steps in enumerate([400, 600]):
+        more = ["--resume", *runs.to(folder, 100)]
+        begin = ["--init", os.path.join(job.case, "init")]
+        trainer = job.words("--feeds", feeds, *begin, "--steps", str(steps), *more)
+        for process in by_hand(runs, mode, trainer, job.words(*begin, *more), late=1.5):
             job.finish("%s by hand, turn %d" % (mode, turn), DONE, process)
-    if complete(folder)[-1] != "step-%012d" % STEPS:
+    if complete(folder) != ["step-%012d" % step for step in (500, 600)]:
         fail("%s by hand: there are %s" % (mode, complete(folder)))
-    print("%s: roles by hand write one checkpoint together" % mode)
+    job.check_free(mode + " by hand")
+    print("%s: roles by hand write one checkpoint together; servers were late, noise came to them" % mode)
 
 
-def check_faults(runs, mode):
-    """A long run of two trainers that is hit while it writes checkpoints all the time."""
-    path = transpiled(runs.job, mode, "2x2s")
+def check_stopped(runs, mode):
+    """A trainer, a server that is stopped: the others end, within a small multiple of the deadline, and nothing is left."""
+    job, feeds = runs.job, long_feeds(runs)
+    words = ["--feeds", feeds, "--init", os.path.join(job.case, "init")]
+    for what, launcher, worker in [("trainer 1", 1, 0), ("server 1", 2, 1)]:
+        folder = os.path.join(runs.work, "%s_stopped_%d" % (mode, launcher))
+        more = runs.to(folder, 1)
+        processes = by_hand(runs, mode, job.words(*words, *more, timeout=6), job.words(*words[2:], *more, timeout=6))
+        await_checkpoint(folder)
+        begin = time.time()
+        stopped = workers_of(processes[launcher].pid)[worker]
+        os.kill(stopped, signal.SIGSTOP)
+        for process in processes[:launcher] + processes[launcher + 1 :]:
+            job.finish("%s, %s is stopped" % (mode, what), FAILED, process, what)
+        if time.time() - begin > 40:
+            fail("%s, %s is stopped: ended after %.1f s" % (mode, what, time.time() - begin))
+        try:
+            os.kill(stopped, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # its launcher has done so
+        job.finish("%s, what was stopped" % mode, FAILED, processes[launcher])
+        job.check_free("%s, %s was stopped" % (mode, what))
+        complete(folder)
+        print("%s: %s is stopped, the others end and say so" % (mode, what))
+
+
+def long_feeds(runs):
     feeds = os.path.join(runs.work, "feeds")
     if not os.path.exists(feeds):
         os.makedirs(feeds)
         for name in os.listdir(os.path.join(runs.job.case, "feeds")):
             tile(os.path.join(runs.job.case, "feeds", name), os.path.join(feeds, name), 4000)
+    return feeds
+
+
+def check_faults(runs, mode):
+    """A long run of two trainers that is hit while it writes checkpoints all the time."""
+    path, feeds = transpiled(runs.job, mode, "2x2s"), long_feeds(runs)
     for what, hit, which, fragment in [
         ("no room", no_room, -1, "is not written"),
         ("a server is killed", kill, -1, "was killed by signal 9"),
@@ -145,6 +196,7 @@ def main(tools, corpus, case):
             for mode in ("async", "geo"):
                 check_by_hand(runs, mode)
                 check_faults(runs, mode)
+                check_stopped(runs, mode)
         finally:
             job.end()
 

@@ -63,8 +63,8 @@ def check_reports(job):
         job.report(own, "--threads", "1", "--role-threads", "server=2"),
         {"trainer": ("cpu", 1), "server": ("cpu", 2)},
     )
-    if "role server: 1 ranks on cpu, 3 threads each" not in call(job.tool, "show", own):
-        fail("show does not say what the job's manifest says of the role")
+    if "1 rank on cpu of 3 threads" not in call(job.tool, "show", own, "--format", "html"):
+        fail("the page does not say what the job says of the role")
 
 
 def check_plans(job):

@@ -253,8 +253,10 @@ bool haveEqualAttributes(mlir::Operation* op, mlir::Operation* reference) {
 void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* reference,
                       const ParsedRule& rule) {
   // An extent of 1 is repeated beside a larger one, but not where it is that of a part: which it is
-  // the reference's op shows. Rules ask for relations by operand.
+  // the reference's op shows. Rules ask for relations by operand. (Reshapes say extents of their
+  // own, and tell parts of extent 1 by their relation.)
   const bool whole = !op->hasAttr(dist::kStreamsAttr) && hasUnitParts(op, reference) &&
+                     !llvm::StringRef(rule.type).starts_with("reshape") &&
                      haveEqualAttributes(op, reference);
   RuleContext context(whole ? reference : op, rule, scene.axes(),
                       [&](mlir::Value value) -> const Relation& {

@@ -72,7 +72,8 @@ const char* storageName(DType type) {
     case DType::kInt8: return "i8";
     case DType::kInt16: return "i16";
     case DType::kFloat16: return "f16";
-    case DType::kBFloat16: return "bf16";
+    // By its bits: code generation splits vectors of the type itself by calls that no library has.
+    case DType::kBFloat16: return "i16";
     default: return mlirName(scalarOf(type));
   }
 }
@@ -235,6 +236,12 @@ std::string Emitter::loadElement(int which) {
     line(flag + " = arith.cmpi ne, " + v + ", " + zero + " : i8");
     return flag;
   }
+  if (operand.dtype == DType::kBFloat16) {
+    const std::string number = fresh();
+    line(number + " = arith.bitcast " + v + " : i16 to bf16");
+    v = number;
+    storage = "bf16";
+  }
   if (const char* how = widening(operand.dtype)) {
     std::string wide = fresh();
     line(wide + " = " + how + " " + v + " : " + storage + " to " +
@@ -319,9 +326,10 @@ void Emitter::store(const Store& store) {
   std::string v = value(store.value);
   if (const char* how = narrowing(operand.dtype)) {
     std::string narrow = fresh();
+    const bool bits = operand.dtype == DType::kBFloat16;
     line(narrow + " = " + how + " " + v + " : " + mlirName(scalarOf(operand.dtype)) + " to " +
-         storageName(operand.dtype));
-    v = narrow;
+         (bits ? "bf16" : storageName(operand.dtype)));
+    v = bits ? define("arith.bitcast " + narrow, "bf16 to i16") : narrow;
   }
   line("memref.store " + v + ", " + id("%m", store.operand) + position(operand) + " : " +
        memrefOf(operand));

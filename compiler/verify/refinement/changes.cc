@@ -170,10 +170,11 @@ std::string amp(mlir::DictionaryAttr change, const Context& at) {
                                      whole("decr_every_n_nan_or_inf"),
                                      number(change, "incr_ratio", 0),
                                      number(change, "decr_ratio", 0)};
-  const bool copies = change.getAs<mlir::BoolAttr>("pure") != nullptr;
-  return std::string(copies ? "parameters lie in half precision beside float32 copies that are "
-                              "updated; "
-                            : "") +
+  at.changes.copies = flag("pure");
+  return std::string(at.changes.copies
+                         ? "parameters lie in half precision beside float32 copies that are "
+                           "updated; "
+                         : "") +
          "floats are rounded to " + (at.changes.half.empty() ? "no type" : at.changes.half) +
          " where casts say so, but for variables and their updates" +
          (at.changes.scaling ? scalingText(*at.changes.scaling) : "");

@@ -40,6 +40,7 @@ struct Changes {
   // Floats are computed with in other precisions; overflowed steps change nothing (amp).
   bool anyFloat = false;
   std::optional<LossScaling> scaling;  // nothing: the loss is not scaled
+  bool copies = false;                 // parameters lie in `half` beside copies in full
   std::string half;                    // the one type that floats are rounded to ("float16")
   std::vector<std::string> kept;       // types of ops that compute as in the source
   bool sharedDraws = false;            // random ops that run twice draw once (recompute)

@@ -1,6 +1,7 @@
 // Half precision stands in the declared type only, never in an update, nor in ops that were to be
-// left alone; and nothing is rounded for a reader that takes it in full: a value that is cast down
-// and up again has lost bits that nobody asked for.
+// left alone, but for parameters that an update keeps beside a copy in full; and nothing is rounded
+// for a reader that takes it in full: a value that is cast down and up again has lost bits that
+// nobody asked for.
 #include "compiler/verify/refinement/precision.h"
 
 #include "compiler/analysis/position.h"
@@ -22,6 +23,12 @@ bool isHalf(mlir::Value value) {
 
 bool isCast(mlir::Operation* op) {
   return op && pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == "cast";
+}
+
+// What an update gives in half precision beside the same in full, where that is declared.
+bool isOfCopies(pd::OpView op, mlir::Value value, const Changes& changes) {
+  return changes.copies && op.input("MasterParam") && op.output("MasterParamOut") &&
+         (value == op.input("Param") || value == op.output("ParamOut"));
 }
 
 // A cast to fewer bits, or to others.
@@ -48,13 +55,27 @@ std::string wrongIn(mlir::Operation* op, const Changes& changes) {
       return "takes what was rounded for others: its readers take it in full";
     return "";
   }
-  if (view.role() & pd::kOptimize) return "computes an update in half precision";
+  if ((view.role() & pd::kOptimize) && llvm::any_of(values, [&](mlir::Value value) {
+        return isHalf(value) && !isOfCopies(view, value, changes);
+      }))
+    return "computes an update in half precision";
   if (llvm::is_contained(changes.kept, view.type().str()))
     return "computes in half precision, and is declared to be left alone";
   return "";
 }
 
 }  // namespace
+
+std::set<std::string> parametersWithCopies(pd::ProgramOp main) {
+  std::set<std::string> names;
+  main.walk([&](mlir::Operation* op) {
+    if (!pd::OpView::isFrameworkOp(op) || !pd::OpView(op).input("MasterParam")) return;
+    mlir::Value parameter = pd::OpView(op).input("Param");
+    auto get = parameter ? parameter.getDefiningOp<pd::GetOp>() : pd::GetOp();
+    if (get) names.insert(get.getVar().str());
+  });
+  return names;
+}
 
 void checkPrecision(const Changes& changes, pd::ProgramOp reference, Rung& rung) {
   bool said = false;

@@ -102,8 +102,8 @@ class Proof {
   std::set<std::string> accounted_;        // of `added_`
   std::vector<std::string> sums_;          // of gradients, in merged steps
   std::map<std::string, TermId> counted_;  // counters of steps, after one that updates
-  std::vector<std::string> own_;      // of the reference, of which it is said what they become
-  std::vector<std::string> updated_;  // parameters
+  std::vector<std::string> own_;           // of the reference, of which it is said what they become
+  std::vector<std::string> updated_;       // parameters
   std::map<std::string, mlir::RankedTensorType> pruned_;
   std::map<std::string, std::string> copies_;  // of parameters, in float32
   std::vector<std::string> positive_;

@@ -19,21 +19,28 @@ void leaveOpen(Rung& rung, mlir::Operation* at, std::string text, std::string re
   rung.add(messageAt(at, Message::Level::Unknown, "refines", std::move(text), std::move(remedy)));
 }
 
-// Every variable of the source is one of the reference, and says of itself what it says there.
+// Every variable of the source is one of the reference, and says of itself what it says there; but
+// parameters in two precisions may be of another element type.
 std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp reference,
-                                        Rung& rung) {
+                                        const std::set<std::string>& twice, Rung& rung) {
   std::vector<std::string> names;
+  const auto facts = [&](pd::VarOp var) {
+    mlir::NamedAttrList list(var->getAttrDictionary());
+    if (twice.count(var.getSymName().str()))
+      list.set("type", mlir::StringAttr::get(var.getContext(),
+                                             describeType(var.getType(), /*anyFloat=*/true)));
+    return list.getDictionary(var.getContext());
+  };
   for (auto var : source.getOps<pd::VarOp>()) {
     names.push_back(var.getSymName().str());
     auto own = reference.lookupSymbol<pd::VarOp>(var.getSymName());
     if (!own)
       leaveOpen(rung, reference,
                 "variable `" + var.getSymName().str() + "` of the source is missing");
-    else if (own->getAttrDictionary() != var->getAttrDictionary())
-      leaveOpen(
-          rung, own,
-          "variable `" + var.getSymName().str() + "` is another one than in the source: " +
-              attributeDifference("variable", own->getAttrDictionary(), var->getAttrDictionary()));
+    else if (facts(own) != facts(var))
+      leaveOpen(rung, own,
+                "variable `" + var.getSymName().str() + "` is another one than in the source: " +
+                    attributeDifference("variable", facts(own), facts(var)));
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -41,12 +48,14 @@ std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp re
 
 // Every name that the source declares is declared alike, in its block or in a branch that took its
 // ops over.
-void checkDeclarations(pd::ProgramOp source, pd::ProgramOp reference, bool anyFloat, Rung& rung) {
+void checkDeclarations(pd::ProgramOp source, pd::ProgramOp reference, bool anyFloat,
+                       const std::set<std::string>& twice, Rung& rung) {
   std::map<std::string, std::vector<pd::DeclOp>> own;
   reference.walk([&](pd::DeclOp decl) { own[decl.getName().str()].push_back(decl); });
   const auto facts = [&](pd::DeclOp decl) {
     mlir::NamedAttrList list(decl->getAttrDictionary());
-    if (anyFloat && !decl.isPersistable()) list.erase("dtype");
+    if (anyFloat && (!decl.isPersistable() || twice.count(decl.getName().str())))
+      list.erase("dtype");
     return list.getDictionary(decl.getContext());
   };
   for (auto decl : source.getBodyBlock()->getOps<pd::DeclOp>()) {
@@ -82,7 +91,8 @@ void checkProgram(pd::ProgramOp source, pd::ProgramOp reference, Rung& rung) {
 }
 
 // Programs beside main and start-up are those of the source.
-void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat, Rung& rung) {
+void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat,
+                 const std::set<std::string>& twice, Rung& rung) {
   const CompareRules rules{};
   for (auto program : source.getOps<pd::ProgramOp>()) {
     auto own = reference.lookupSymbol<pd::ProgramOp>(program.getSymName());
@@ -92,7 +102,7 @@ void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat,
       continue;
     }
     if (program.getSymName() == "main" || program.getSymName() == "startup") {
-      checkDeclarations(program, own, anyFloat, rung);
+      checkDeclarations(program, own, anyFloat, twice, rung);
       checkProgram(program, own, rung);
       continue;
     }
@@ -128,11 +138,13 @@ Rung verifyRefinement(mlir::ModuleOp job) {
       leaveOpen(rung, job, "changes are declared, but the job has no reference beside its source");
     return rung;
   }
-  std::vector<std::string> variables = checkVariables(source, reference, rung), added;
+  pd::ProgramOp own = findProgram(reference, "main");
+  const std::set<std::string> twice =
+      changes.copies && own ? parametersWithCopies(own) : std::set<std::string>();
+  std::vector<std::string> variables = checkVariables(source, reference, twice, rung), added;
   for (auto var : reference.getOps<pd::VarOp>())
     if (!source.lookupSymbol(var.getSymName())) added.push_back(var.getSymName().str());
-  checkOthers(source, reference, changes.anyFloat, rung);
-  pd::ProgramOp own = findProgram(reference, "main");
+  checkOthers(source, reference, changes.anyFloat, twice, rung);
   if (!main || !own) return rung;
   // Whoever runs the job is told the loss, which roles of ops name.
   if (findLoss(main) != findLoss(own))

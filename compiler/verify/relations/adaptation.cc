@@ -246,6 +246,16 @@ class Adaptation {
              "not looked at, in this order");
   }
 
+  // What the counter holds in the branch: it has been set before, and is set nowhere else.
+  bool isStep(mlir::Value value) const {
+    const std::string counter = variableIn(opOf(predicate_.step, "increment").input("X"));
+    return !counter.empty() && variableIn(value) == counter &&
+           llvm::any_of(predicate_.step.getUsers(), [&](mlir::Operation* user) {
+             return llvm::isa<pd::SetOp>(user) && user->getBlock() == average_->getBlock() &&
+                    user->isBeforeInBlock(average_);
+           });
+  }
+
   std::optional<int64_t> firstNumber(const std::string& variable) {
     std::optional<int64_t> number;
     int sets = 0;
@@ -283,11 +293,7 @@ class Adaptation {
     main_.walk([&](pd::SetOp set) {
       const std::string name = set.getVar().str();
       if (name == predicate_.last) {
-        mlir::Value value = set.getValue();
-        if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value))
-          value = pd::OpView(argument.getOwner()->getParentOp())
-                      .input("$capture", argument.getArgNumber());
-        if (set->getParentOp() != average_ || value != predicate_.step)
+        if (set->getParentOp() != average_ || !isStep(set.getValue()))
           refute(set, "sets `" + name + "` to something else than the step of an average");
         ++notes;
       } else if (name == predicate_.next) {

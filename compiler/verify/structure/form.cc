@@ -100,6 +100,12 @@ bool shapesAlike(mlir::Operation* op, mlir::Operation* original) {
   return makeSameShape(dimsOf(x), theirs.getInts("shape"), mine.getInts("shape"));
 }
 
+mlir::DictionaryAttr withoutShape(mlir::Operation* op) {
+  mlir::NamedAttrList attributes(op->getAttrOfType<mlir::DictionaryAttr>("attrs"));
+  attributes.erase("shape");
+  return attributes.getDictionary(op->getContext());
+}
+
 }  // namespace
 
 std::optional<std::string> programAttributesDiffer(mlir::Operation* mine, mlir::Operation* theirs,
@@ -144,8 +150,9 @@ void checkForm(mlir::Operation* op, const Reference& reference, Rung& rung) {
   if (std::string text = typesDiffer(op, original); !text.empty()) return refute(text);
   std::optional<std::string> different;
   if (!composite) {
+    const bool alike = shapesAlike(op, original) && withoutShape(op) == withoutShape(original);
     llvm::SmallVector<llvm::StringRef, 3> except = {"ins", "outs"};
-    if (shapesAlike(op, original)) except.push_back("shape");
+    if (alike) except.push_back("attrs");
     different = programAttributesDiffer(op, original, except);
   } else if (auto theirs = original->getAttrOfType<mlir::DictionaryAttr>("attrs");
              composite.getAttrs() != theirs) {

@@ -296,6 +296,24 @@ void checkProgram(mlir::ModuleOp job, mlir::Operation* reference, llvm::StringRe
         "make the job again with transpile");
 }
 
+// Roles on one mesh have groups of their own each; but of those that could ask a server all would be
+// waited for.
+void checkAskers(mlir::ModuleOp job, Rung& rung) {
+  for (auto comm : job.getOps<dist::CommOp>()) {
+    if (comm.getKind() != dist::CommKind::Rpc) continue;
+    dist::RoleOp first;
+    for (auto role : job.getOps<dist::RoleOp>()) {
+      if (role.getMesh() != comm.getMesh() || role.getSymName() == comm.getServer()) continue;
+      if (first)
+        add(rung, role, Message::Level::Unknown, "program",
+            "stands on the mesh of role @" + first.getSymName().str() +
+                ": it is not said which of them asks on @" + comm.getSymName().str(),
+            "give every role that asks servers a mesh of its own");
+      else first = role;
+    }
+  }
+}
+
 }  // namespace
 
 // Roles one by one, then what all of them together must have.
@@ -306,16 +324,11 @@ void checkPrograms(mlir::ModuleOp job, Rung& rung) {
         "make the job with transpile, which stores it");
     return;
   }
-  llvm::StringMap<dist::RoleOp> meshes;
   for (auto role : job.getOps<dist::RoleOp>()) {
     checkRole(role, rung);
-    if (auto [first, own] = meshes.try_emplace(role.getMesh(), role); !own)
-      add(rung, role, Message::Level::Unknown, "program",
-          "stands on the mesh of role @" + first->second.getSymName().str() +
-              ": it is not said which of their processes a communicator joins",
-          "give every role a mesh of its own");
     checkVariables(role, reference, rung);
   }
+  checkAskers(job, rung);
   checkHeld(job, reference, rung);
   for (llvm::StringRef name : kPrograms) checkProgram(job, reference, name, rung);
 }

@@ -65,6 +65,13 @@ struct StrategyFact {
   const char* field;
   Json (*inModule)(mlir::ModuleOp job, const Json& manifest);
 };
+// Whether parameters are averaged after numbers of steps that the loss says.
+bool followsLoss(const Contracts& contracts) {
+  const auto statement = contracts.statements.find("local_sgd");
+  return statement != contracts.statements.end() &&
+         llvm::StringRef(statement->second).contains(" k steps after the last average");
+}
+
 constexpr StrategyFact kStrategyFacts[] = {
     {"trainers",
      [](mlir::ModuleOp, const Json& manifest) {
@@ -72,7 +79,17 @@ constexpr StrategyFact kStrategyFacts[] = {
      }},
     {"collective_mode",
      [](mlir::ModuleOp job, const Json&) {
-       return Json(Contracts::of(job).declares("local_sgd") ? "local_sgd" : "grad_allreduce");
+       const Contracts contracts = Contracts::of(job);
+       return Json(contracts.declares("local_sgd") && !followsLoss(contracts) ? "local_sgd"
+                                                                              : "grad_allreduce");
+     }},
+    {"adaptive_localsgd",
+     [](mlir::ModuleOp job, const Json& manifest) {
+       // One rank has nothing to average.
+       const Contracts contracts = Contracts::of(job);
+       return contracts.declares("local_sgd")
+                  ? Json(followsLoss(contracts))
+                  : manifest.value("strategy", Json::object()).value("adaptive_localsgd", Json());
      }},
 };
 

@@ -87,6 +87,34 @@ void checkTypes(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   }
 }
 
+// A part of unequal parts goes straight into the variable that it is set to, which is declared to
+// be cut in the very way: also where one rank has all of it, and no state tells.
+void checkParts(dist::RoleOp role, Rung& rung) {
+  llvm::DenseMap<mlir::StringAttr, pd::VarOp> variables;
+  for (auto var : role.getBody().front().getOps<pd::VarOp>()) variables[var.getSymNameAttr()] = var;
+  role.walk([&](pd::SetOp set) {
+    auto slice = set.getValue().getDefiningOp<dist::SliceOp>();
+    pd::VarOp var = variables.lookup(set.getVarAttr().getAttr());
+    if (!slice || !var || slice.getAxes().size() != 1 ||
+        slice.getLayout().getKind() == dist::LayoutKind::Even)
+      return;
+    auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+    dist::AxisRelAttr own;
+    for (dist::AxisRelAttr one :
+         relation ? relation.getAxes() : llvm::ArrayRef<dist::AxisRelAttr>())
+      if (one.getAxis() == slice.getAxes()[0]) own = one;
+    if (own && own.getState() == dist::StateKind::Split &&
+        own.getDim() == static_cast<int64_t>(slice.getDim()) &&
+        own.getLayout() == slice.getLayout())
+      return;
+    std::string text;
+    llvm::raw_string_ostream(text)
+        << "sets `" << set.getVar() << "` to its part by " << slice.getLayout()
+        << ", and it is declared to be cut " << (own ? "otherwise" : "not at all");
+    refute(rung, set, "variable", text, "cut by the layout that the variable is declared with");
+  });
+}
+
 // A variable that stands for one of the reference has its name, or stands beside it: initial values
 // are given, saved and exported under the names of the reference.
 void checkNames(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
@@ -111,6 +139,7 @@ void checkNames(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
 
 void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   checkTypes(role, reference, rung);
+  checkParts(role, rung);
   checkNames(role, reference, rung);
 }
 

@@ -25,11 +25,11 @@ CHECKS = [
     ("a wrong type", "lars: 3.5", [], 1, ["FILE:1:7: error: "]),
     (
         "a switch without a pass",
-        "\nadaptive_localsgd: true",
+        "\nqat: true",
         [],
         1,
         [
-            "FILE:2:1: error: adaptive_localsgd: asks for parameters averaged after numbers of steps that follow the loss"
+            "FILE:2:1: error: qat: asks for training with quantised values"
         ],
     ),
     ("a switch that is off", "amp: false", [], 0, ["in order"]),

@@ -1,7 +1,6 @@
 // D15: schedules against the SSA edges of pipeline bodies that are written out here.
 #include <catch2/catch.hpp>
 
-#include "compiler/verify/communication/pipeline.h"
 #include "compiler/verify/structure/schedules.h"
 #include "test/compiler/verify/jobs.h"
 
@@ -121,32 +120,6 @@ TEST_CASE("a forward task that takes what backward of another stage makes waits 
   CHECK(rung.verdict == Verdict::Refuted);
   CHECK_THAT(rung.messages[0].text, Contains("takes a value of B0"));
   CHECK(rung.messages[0].notes.size() == 1);
-}
-
-TEST_CASE("a table of too many entries is left open") {
-  Rung rung = check(Pipeline{2, 1, 1 << 24}.text());
-  REQUIRE(rung.messages.size() == 1);
-  CHECK(rung.verdict == Verdict::Unknown);
-  CHECK_THAT(rung.messages[0].text, Contains("its table is too large to be expanded"));
-}
-
-TEST_CASE("pipelines that have no order of turns") {
-  Jobs jobs;
-  const auto why = [&](const std::string& text, bool onStage) {
-    INFO(text);
-    auto job = jobs.parse(text);
-    dist::MicroOp micro = opsOf<dist::MicroOp>(*job).at(0);
-    dist::OnOp task = opsOf<dist::OnOp>(micro).at(0);
-    return orderOf(micro, onStage ? task.getWhere() : dist::SelAttr()).why;
-  };
-  Pipeline pipeline;
-  CHECK(why(pipeline.text(), true).empty());
-  CHECK(why(pipeline.text(), false) == "its tasks do not lie on the coordinates of one axis");
-  const std::string unread = "      %t = dist.transfer %F0 on @moves : " + Pipeline::at(0) +
-                             " -> " + Pipeline::at(1) + "\n";
-  CHECK(why(pipeline.around(pipeline.task("F", 0, {}) + pipeline.task("F", 1, {}) + unread),
-            true) == "it moves values that no task makes, or that no task takes");
-  CHECK(why(Pipeline{2, 1, 1 << 20}.text(), true) == "its table is too large to be expanded");
 }
 
 TEST_CASE("tasks that the schedule never runs") {

@@ -10,7 +10,7 @@
 // CHECK: pd.var @conv2d_0.w_0.asp_mask : tensor<2x8x1x1xf32> {parameter}
 // CHECK-NOT: asp_mask : tensor<3x
 // CHECK: pd.program @startup
-// CHECK: pd.decl "linear_0.w_0.asp_mask" {{.*}}persistable = true{{.*}}is_parameter = true{{.*}}stop_gradient = true
+// CHECK: pd.decl "linear_0.w_0.asp_mask" {{.*}}is_parameter = true, persistable = true, stop_gradient = true
 // CHECK: pd.set @linear_0.w_0, %[[START:.*]] :
 // CHECK: %[[W:.*]] = pd.get @linear_0.w_0 : tensor<6x3xf32>
 // CHECK: %[[T:.*]]:2 = pd.transpose2 X(%[[W]]) {{.*}}axis = array<i32: 1, 0>{{.*}} -> (tensor<3x6xf32>

@@ -7,7 +7,7 @@
 
 // CHECK: dist.contracts = [{sites = ["w: 2 of 8"], statement = "each rank sends {{.*}}", tag = "dgc"}]
 // CHECK-LABEL: dist.role @trainer
-// CHECK-DAG: pd.var @w : tensor<2x4xf32> {parameter}
+// CHECK-DAG: pd.var @w : tensor<2x4xf32> {dist.rel = #dist.rel<"w">, parameter}
 // CHECK-DAG: pd.var @velocity : tensor<2x4xf32> {dist.rel = #dist.rel<"velocity", dp: X(dgc)>}
 // CHECK-DAG: pd.var @w__dgc_v__ : tensor<2x4xf32> {dist.rel = #dist.rel<"w__dgc_v__", dp: X(dgc)>}
 // CHECK: pd.program @main

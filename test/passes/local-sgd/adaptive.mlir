@@ -17,8 +17,9 @@
 // CHECK: %[[K:.*]] = pd.get @local_sgd_k
 // CHECK: %[[DUE:.*]] = pd.equal X(%[[SINCE]]) Y(%[[K]])
 // CHECK: %[[TAKEN:.*]] = pd.logical_or X(%[[EARLY]]) Y(%[[DUE]])
-// CHECK: pd.conditional_block "$capture"(%[[STEP]]) Cond(%[[TAKEN]])
-// CHECK: pd.set @local_sgd_last, %arg0
+// CHECK: pd.conditional_block "$capture"() Cond(%[[TAKEN]])
+// CHECK: %[[NOW:.*]] = pd.get @local_sgd_step
+// CHECK-NEXT: pd.set @local_sgd_last, %[[NOW]]
 // CHECK: dist.all_reduce sum
 // CHECK: pd.set @w
 // CHECK: %[[FIRST:.*]] = pd.equal X(%[[STEP]])

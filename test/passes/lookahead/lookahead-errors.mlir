@@ -1,10 +1,12 @@
 // RUN: dtranspile-opt %s --split-input-file --verify-diagnostics --lookahead
 
 pd.var @w : tensor<4xf32> {parameter}
+pd.var @lr : tensor<1xf32>
 // expected-error @below {{lookahead keeps slow weights from start-up on: the program needs a pd.program @startup}}
 pd.program @main {
   %w = pd.get @w : tensor<4xf32>
-  %u = pd.sgd Grad(%w) LearningRate(%w) Param(%w) -> ParamOut("w") {op_role = 2 : i32} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %lr = pd.get @lr : tensor<1xf32>
+  %u = pd.sgd Grad(%w) LearningRate(%lr) Param(%w) -> ParamOut("w") {op_role = 2 : i32} : (tensor<4xf32>, tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
 }
 
 // -----
@@ -19,32 +21,38 @@ pd.program @main {
 
 // expected-error @below {{lookahead: parameter 'w' is no tensor of float32 or float64 with known extents}}
 pd.var @w : tensor<?xf32> {parameter}
+pd.var @lr : tensor<1xf32>
 pd.program @startup {
 }
 pd.program @main {
   %w = pd.get @w : tensor<?xf32>
-  %u = pd.sgd Grad(%w) LearningRate(%w) Param(%w) -> ParamOut("w") {op_role = 2 : i32} : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %lr = pd.get @lr : tensor<1xf32>
+  %u = pd.sgd Grad(%w) LearningRate(%lr) Param(%w) -> ParamOut("w") {op_role = 2 : i32} : (tensor<?xf32>, tensor<1xf32>, tensor<?xf32>) -> tensor<?xf32>
 }
 
 // -----
 
 pd.var @w : tensor<4xf32> {parameter}
+pd.var @lr : tensor<1xf32>
 pd.program @startup {
 }
 pd.program @main {
   %w = pd.get @w : tensor<4xf32>
+  %lr = pd.get @lr : tensor<1xf32>
   // expected-error @below {{lookahead: parameter 'w' has a master copy, which would have to move too; leave lookahead out}}
-  %u:2 = pd.sgd Grad(%w) LearningRate(%w) MasterParam(%w) Param(%w) -> MasterParamOut("m") ParamOut("w") {op_role = 2 : i32} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %u:2 = pd.sgd Grad(%w) LearningRate(%lr) MasterParam(%w) Param(%w) -> MasterParamOut("m") ParamOut("w") {op_role = 2 : i32} : (tensor<4xf32>, tensor<1xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
 }
 
 // -----
 
 // expected-error @below {{lookahead: parameter 'w' has slow weights already; leave lookahead out}}
 pd.var @w : tensor<4xf32> {parameter}
+pd.var @lr : tensor<1xf32>
 pd.var @"w@SLOW" : tensor<4xf32>
 pd.program @startup {
 }
 pd.program @main {
   %w = pd.get @w : tensor<4xf32>
-  %u = pd.sgd Grad(%w) LearningRate(%w) Param(%w) -> ParamOut("w") {op_role = 2 : i32} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %lr = pd.get @lr : tensor<1xf32>
+  %u = pd.sgd Grad(%w) LearningRate(%lr) Param(%w) -> ParamOut("w") {op_role = 2 : i32} : (tensor<4xf32>, tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
 }

@@ -7,7 +7,7 @@
 // PLACE: ps-exchange: has no place on the servers; run ps-place first
 
 // CHECK: dist.contracts = [{sites = [], statement = "every trainer takes the steps of one device on its own share of each batch; every 4 steps {{.*}}", tag = "geo"}]
-// CHECK: dist.comm @rounds on @world over [dp] rpc @server {{.*}}geo_sgd_counter = "geo_sgd_step", geo_sgd_need_push_nums = 4
+// CHECK: dist.comm @rounds on @world over [dp] rpc @pserver {{.*}}geo_sgd_counter = "geo_sgd_step", geo_sgd_need_push_nums = 4
 
 // CHECK-LABEL: dist.role @trainer
 // CHECK: pd.var @w : tensor<10x4xf32> {
@@ -28,18 +28,18 @@
 // CHECK-NEXT: [[WAY:%[0-9]+]] = pd.elementwise_sub X([[XB]]) Y([[YB]])
 // CHECK-NEXT: [[SHARE:%[0-9]+]] = pd.scale X([[WAY]]) {{.*}}scale = 5.000000e-01
 // CHECK-NEXT: [[KNOWN:%[0-9]+]] = pd.elementwise_add X([[YB]]) Y([[SHARE]])
-// CHECK-NEXT: dist.push [[SHARE]] to @server::@b merge each on @rounds : tensor<4xf32>
-// CHECK: dist.push {{.*}} to @server::@w merge each on @rounds
-// CHECK: [[ZB:%[0-9]+]] = dist.pull @server::@b on @rounds : tensor<4xf32>
+// CHECK-NEXT: dist.push [[SHARE]] to @pserver::@b merge each on @rounds : tensor<4xf32>
+// CHECK: dist.push {{.*}} to @pserver::@w merge each on @rounds
+// CHECK: [[ZB:%[0-9]+]] = dist.pull @pserver::@b on @rounds : tensor<4xf32>
 // CHECK-NEXT: [[OTHERS:%[0-9]+]] = pd.elementwise_sub X([[ZB]]) Y([[KNOWN]])
 // CHECK-NEXT: [[NEWB:%[0-9]+]] = pd.elementwise_add X([[XB]]) Y([[OTHERS]])
 // CHECK-NEXT: pd.set @b, [[NEWB]]
 // CHECK-NEXT: pd.set @"b@SNAPSHOT", [[ZB]]
-// CHECK: dist.pull @server::@w on @rounds
+// CHECK: dist.pull @pserver::@w on @rounds
 // CHECK: pd.yield
 
 // Servers hold parameters, and nothing else.
-// CHECK-LABEL: dist.role @server on @servers
+// CHECK-LABEL: dist.role @pserver on @pservers
 // CHECK-NEXT: pd.var @b : tensor<?xf32> {dist.rel = #dist.rel<"b", ps: S(0, blocks(4, per 4, first 0))>
 // CHECK-NEXT: pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(10, per 5, first 1))>
 // CHECK-NEXT: pd.program @main
@@ -56,11 +56,11 @@
 // WHOLE: dist.contracts = [{sites = ["m1", "m2", "p1", "p2", "v", "b", "w"], {{.*}}tag = "geo"}]
 // WHOLE: pd.program @startup
 // WHOLE: pd.program @startup
-// WHOLE: [[B:%[0-9]+]] = dist.pull @server::@b on @rounds
+// WHOLE: [[B:%[0-9]+]] = dist.pull @pserver::@b on @rounds
 // WHOLE-NEXT: pd.set @b, [[B]]
 // WHOLE-NEXT: pd.set @"b@SNAPSHOT", [[B]]
 // WHOLE-NOT: dist.phase
-// WHOLE: dist.role @server
+// WHOLE: dist.role @pserver
 
 pd.var @w : tensor<10x4xf32> {parameter}
 pd.var @b : tensor<4xf32> {parameter}

@@ -8,12 +8,12 @@
 // CHECK: [[Y:%[0-9]+]] = pd.get @"t@SNAPSHOT"
 // CHECK: [[SHARE:%[0-9]+]] = pd.scale {{.*}}scale = 2.500000e-01
 // CHECK-NEXT: [[KNOWN:%[0-9]+]] = pd.elementwise_add X([[Y]]) Y([[SHARE]])
-// CHECK-NEXT: dist.push [[SHARE]] to @server::@t merge each on @rounds {dist.changed_rows} : tensor<10x4xf32>
+// CHECK-NEXT: dist.push [[SHARE]] to @pserver::@t merge each on @rounds {dist.changed_rows} : tensor<10x4xf32>
 // CHECK-NEXT: pd.set @"t@SNAPSHOT", [[KNOWN]]
-// CHECK: [[Z:%[0-9]+]] = dist.pull @server::@t on @rounds {dist.known = @"t@SNAPSHOT"} : tensor<10x4xf32>
+// CHECK: [[Z:%[0-9]+]] = dist.pull @pserver::@t on @rounds {dist.known = @"t@SNAPSHOT"} : tensor<10x4xf32>
 // CHECK-NEXT: [[OTHERS:%[0-9]+]] = pd.elementwise_sub X([[Z]]) Y([[KNOWN]])
 // CHECK: pd.set @"t@SNAPSHOT", [[Z]]
-// CHECK-LABEL: dist.role @server
+// CHECK-LABEL: dist.role @pserver
 // CHECK: dist.merged @t : tensor<?x4xf32>
 
 pd.var @t : tensor<10x4xf32> {parameter}

@@ -5,7 +5,7 @@
 // A distributed table: row i on server i mod 3, its state alike, whatever min_block_size says.
 // PLACE: pd.var @t : tensor<10x4xf32> {dist.rel = #dist.rel<"t">, parameter, server_layout = #dist.layout<cyclic(10)>}
 
-// CHECK-LABEL: dist.role @server
+// CHECK-LABEL: dist.role @pserver
 // CHECK: pd.var @t : tensor<?x4xf32> {dist.rel = #dist.rel<"t", ps: S(0, cyclic(10))>, parameter}
 // CHECK: pd.var @m : tensor<?x4xf32> {dist.rel = #dist.rel<"m", ps: S(0, cyclic(10))>}
 // CHECK: dist.foreach_block @t

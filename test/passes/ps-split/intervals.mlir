@@ -3,10 +3,10 @@
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2 serve=async" | FileCheck %s
 
 // CHECK-LABEL: dist.role @trainer
-// CHECK: dist.push {{.*}} to @server::@step merge each
+// CHECK: dist.push {{.*}} to @pserver::@step merge each
 // CHECK-NOT: conditional_block
 
-// CHECK-LABEL: dist.role @server on @servers
+// CHECK-LABEL: dist.role @pserver on @pservers
 // CHECK: dist.handle push @step
 // CHECK-NEXT: pd.get @step
 // CHECK-NEXT: [[NEXT:%[0-9]+]] = pd.increment

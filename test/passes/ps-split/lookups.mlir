@@ -4,36 +4,36 @@
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2 serve=async" | FileCheck %s --check-prefix=ASYNC
 
 // Without rounds too.
-// ASYNC: [[T:%[0-9]+]] = dist.remote @server::@t
-// ASYNC: dist.lookup {{.*}} in @server::@t padding 3
-// ASYNC: dist.push {{.*}} to @server::@t merge each on @rounds : !pd.rows<tensor<10x4xf32>>
-// ASYNC-NOT: dist.pull @server::@t
-// ASYNC: dist.pull @server::@u
+// ASYNC: [[T:%[0-9]+]] = dist.remote @pserver::@t
+// ASYNC: dist.lookup {{.*}} in @pserver::@t padding 3
+// ASYNC: dist.push {{.*}} to @pserver::@t merge each on @rounds : !pd.rows<tensor<10x4xf32>>
+// ASYNC-NOT: dist.pull @pserver::@t
+// ASYNC: dist.pull @pserver::@u
 // ASYNC: dist.handle push @t
 
 // @t stays on the servers: both lookups ask for rows, and its gradient needs its height only. Of
 // @u elements are read otherwise, so it is pulled.
 // CHECK-LABEL: dist.role @trainer
 // CHECK: pd.program @main
-// CHECK-DAG: [[T:%[0-9]+]] = dist.remote @server::@t : tensor<10x4xf32>
+// CHECK-DAG: [[T:%[0-9]+]] = dist.remote @pserver::@t : tensor<10x4xf32>
 // CHECK-DAG: [[A:%[0-9]+]] = pd.input "a"
 // CHECK: [[X:%[0-9]+]] = dist.composite "lookup_table" (W = [[T]] : tensor<10x4xf32>, Ids = [[A]] : tensor<?x1xi64>) -> (Out as "x" : tensor<?x4xf32>) attrs {is_sparse = true, padding_idx = 3 : i64} attributes {dist.src = 0 : i64} {
 // CHECK-NEXT: ^bb0([[W:%.*]]: tensor<10x4xf32>, [[I:%.*]]: tensor<?x1xi64>):
-// CHECK-NEXT: [[R:%[0-9]+]] = dist.lookup [[I]] in @server::@t padding 3 as "x" on @rounds : tensor<?x1xi64> -> tensor<?x4xf32>
+// CHECK-NEXT: [[R:%[0-9]+]] = dist.lookup [[I]] in @pserver::@t padding 3 as "x" on @rounds : tensor<?x1xi64> -> tensor<?x4xf32>
 // CHECK-NEXT: dist.yield [[R]] : tensor<?x4xf32>
 // CHECK-NEXT: }
 // CHECK: dist.composite "lookup_table_v2"
-// CHECK: dist.lookup {{.*}} in @server::@t as "y" on @rounds : tensor<?xi64> -> tensor<?x4xf32>
+// CHECK: dist.lookup {{.*}} in @pserver::@t as "y" on @rounds : tensor<?xi64> -> tensor<?x4xf32>
 // CHECK: pd.lookup_table_v2 W({{.*}} -> Out("z")
 // CHECK: pd.lookup_table_grad {{.*}} W([[T]])
-// CHECK: dist.push {{.*}} to @server::@t merge mean on @rounds : !pd.rows<tensor<10x4xf32>>
+// CHECK: dist.push {{.*}} to @pserver::@t merge mean on @rounds : !pd.rows<tensor<10x4xf32>>
 // CHECK: dist.phase push
-// CHECK-NOT: dist.pull @server::@t
-// CHECK: dist.pull @server::@u
+// CHECK-NOT: dist.pull @pserver::@t
+// CHECK: dist.pull @pserver::@u
 // CHECK: dist.phase pull
 
 // Servers update the rows that came.
-// CHECK-LABEL: dist.role @server
+// CHECK-LABEL: dist.role @pserver
 // CHECK: dist.foreach_block @t
 // CHECK: [[G:%[0-9]+]] = dist.merged @t : !pd.rows<tensor<?x4xf32>>
 // CHECK: pd.sgd Grad([[G]])
@@ -44,7 +44,7 @@
 // ALL: pd.var @u
 // ALL: pd.program @startup
 // ALL-NOT: Out("t")
-// ALL-LABEL: dist.role @server
+// ALL-LABEL: dist.role @pserver
 
 pd.var @t : tensor<10x4xf32> {parameter}
 pd.var @u : tensor<10x4xf32> {parameter}

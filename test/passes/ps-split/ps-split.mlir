@@ -3,29 +3,29 @@
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=10000" --ps-split="axes=dp servers=10000" | sed -E 's/[0-9]+/N/g' > %t.many
 // RUN: diff %t.few %t.many
 // RUN: not dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2" --ps-split="axes=dp servers=2" --ps-split="axes=dp servers=2" 2>&1 | FileCheck %s --check-prefix=TWICE
-// TWICE: error: has a role @server already
+// TWICE: error: has a role @pserver already
 
 // CHECK: dist.mesh @world [dp = 2]
-// CHECK: dist.mesh @servers [ps = 2]
-// CHECK: dist.comm @rounds on @world over [dp] rpc @server {carries = "rounds"}
+// CHECK: dist.mesh @pservers [ps = 2]
+// CHECK: dist.comm @rounds on @world over [dp] rpc @pserver {carries = "rounds"}
 // CHECK-NOT: group
 
 // Trainers push where a gradient is complete, and read new parameters at the end.
 // CHECK-LABEL: dist.role @trainer
 // CHECK: [[G:%[0-9]+]]:2 = pd.elementwise_add_grad
-// CHECK-NEXT: dist.push [[G]]#1 to @server::@b merge mean on @rounds
+// CHECK-NEXT: dist.push [[G]]#1 to @pserver::@b merge mean on @rounds
 // CHECK-NEXT: [[GW:%[0-9]+]] = pd.mul_grad
-// CHECK-NEXT: dist.push [[GW]] to @server::@w merge mean on @rounds
+// CHECK-NEXT: dist.push [[GW]] to @pserver::@w merge mean on @rounds
 // CHECK-NEXT: dist.phase push on @rounds
-// CHECK-NEXT: [[B:%[0-9]+]] = dist.pull @server::@b on @rounds : tensor<4xf32>
+// CHECK-NEXT: [[B:%[0-9]+]] = dist.pull @pserver::@b on @rounds : tensor<4xf32>
 // CHECK-NEXT: pd.set @b, [[B]]
-// CHECK-NEXT: [[W:%[0-9]+]] = dist.pull @server::@w on @rounds : tensor<10x4xf32>
+// CHECK-NEXT: [[W:%[0-9]+]] = dist.pull @pserver::@w on @rounds : tensor<10x4xf32>
 // CHECK-NEXT: pd.set @w, [[W]]
 // CHECK-NEXT: dist.phase pull on @rounds
 // CHECK-NEXT: }
 
 // State is cut like its parameter, the rate is everywhere.
-// CHECK-LABEL: dist.role @server on @servers
+// CHECK-LABEL: dist.role @pserver on @pservers
 // CHECK: pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(10, per 5, first 1))>, parameter}
 // CHECK: pd.var @b : tensor<?xf32> {dist.rel = #dist.rel<"b", ps: S(0, blocks(4, per 4, first 0))>, parameter}
 // CHECK: pd.var @v : tensor<?x4xf32> {dist.rel = #dist.rel<"v", ps: S(0, blocks(10, per 5, first 1))>}

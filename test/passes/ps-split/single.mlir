@@ -3,7 +3,7 @@
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2 serve=half_async" | FileCheck %s --check-prefix=HALF
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2 serve=async max_merge_var_num=4 send_queue_size=8 send_wait_times=3 thread_pool_size=2 min_send_grad_num_before_recv=9 is_sgd_optimizer=false" | FileCheck %s --check-prefix=QUEUES
 // QUEUES: dist.contracts = [{{.*}}statement = "every push is applied by itself, to what the servers have then; up to 4 gradients of a trainer, averaged, are one push; trainers go on with parameters that they pulled before their last pushes"
-// QUEUES: dist.comm @rounds on @world over [dp] rpc @server {{.*}}dist.sending = {average, max_merge_var_num = 4 : i64, min_send_grad_num_before_recv = 9 : i64, send_queue_size = 8 : i64, send_wait_times = 3 : i64, thread_pool_size = 2 : i64}
+// QUEUES: dist.comm @rounds on @world over [dp] rpc @pserver {{.*}}dist.sending = {average, max_merge_var_num = 4 : i64, min_send_grad_num_before_recv = 9 : i64, send_queue_size = 8 : i64, send_wait_times = 3 : i64, thread_pool_size = 2 : i64}
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2 serve=async independent_recv_thread=true" | FileCheck %s --check-prefix=RECEIVER
 // RECEIVER: dist.sending = {independent_recv_thread}
 // RUN: not dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2 serve=geo" 2>&1 | FileCheck %s --check-prefix=GEO
@@ -14,25 +14,25 @@
 // The step is counted before its gradients come; there are no phases.
 // CHECK-LABEL: dist.role @trainer
 // CHECK: [[ONE:%[0-9]+]] = pd.fill_constant -> Out("step@STEP{{.*}}") {dtype = 3 : i32, op_role = 1 : i32, shape = array<i64: 1>, value = 1.000000e+00 : f32}
-// CHECK-NEXT: dist.push [[ONE]] to @server::@step merge each on @rounds {dist.at_once} : tensor<1xi64>
+// CHECK-NEXT: dist.push [[ONE]] to @pserver::@step merge each on @rounds {dist.at_once} : tensor<1xi64>
 // CHECK-NEXT: [[G:%[0-9]+]]:2 = pd.elementwise_add_grad
-// CHECK-NEXT: dist.push [[G]]#1 to @server::@b merge each on @rounds
+// CHECK-NEXT: dist.push [[G]]#1 to @pserver::@b merge each on @rounds
 // CHECK-NEXT: [[GW:%[0-9]+]] = pd.mul_grad
-// CHECK-NEXT: dist.push [[GW]] to @server::@w merge each on @rounds
-// CHECK-NEXT: [[B:%[0-9]+]] = dist.pull @server::@b on @rounds : tensor<4xf32>
+// CHECK-NEXT: dist.push [[GW]] to @pserver::@w merge each on @rounds
+// CHECK-NEXT: [[B:%[0-9]+]] = dist.pull @pserver::@b on @rounds : tensor<4xf32>
 // CHECK-NEXT: pd.set @b, [[B]]
-// CHECK-NEXT: [[W:%[0-9]+]] = dist.pull @server::@w on @rounds : tensor<10x4xf32>
+// CHECK-NEXT: [[W:%[0-9]+]] = dist.pull @pserver::@w on @rounds : tensor<10x4xf32>
 // CHECK-NEXT: pd.set @w, [[W]]
 // CHECK-NEXT: }
 
-// HALF: dist.push {{.*}} to @server::@w merge each
+// HALF: dist.push {{.*}} to @pserver::@w merge each
 // HALF-NEXT: dist.phase push on @rounds
 // HALF-NEXT: dist.pull
 // HALF-NOT: dist.phase pull
 // HALF: dist.serve on @rounds mode half_async
 
 // The rate is made anew of the counter; powers are advanced after the blocks, once per push.
-// CHECK-LABEL: dist.role @server on @servers
+// CHECK-LABEL: dist.role @pserver on @pservers
 // CHECK: dist.serve on @rounds mode async {
 // CHECK-NEXT: dist.handle push @step ({{.*}}: tensor<1xi64>) {
 // CHECK-NEXT: [[OLD:%[0-9]+]] = pd.get @step

@@ -3,7 +3,7 @@
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2" | FileCheck %s
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=1" --ps-split="axes=dp servers=1" | FileCheck %s --check-prefix=ONE
 
-// CHECK: dist.comm @servers_sum on @servers over [ps] group {carries = "sums of servers"}
+// CHECK: dist.comm @pservers_sum on @pservers over [ps] group {carries = "sums of servers"}
 // CHECK: pd.var @p1 : tensor<1xf32> {dist.rel = #dist.rel<"p1">}
 // CHECK: dist.handle round
 // CHECK: [[ZERO:%[0-9]+]] = pd.fill_constant -> Out("norm_w")
@@ -14,7 +14,7 @@
 // CHECK-NEXT: dist.yield [[ADDED]] : tensor<1xf32>
 // CHECK: [[SB:%[0-9]+]] = dist.foreach_block @b
 // CHECK: [[PART:%[0-9]+]] = pd.sum X([[SW]], [[SB]])
-// CHECK: [[ALL:%[0-9]+]] = dist.all_reduce sum([[PART]]) on @servers_sum
+// CHECK: [[ALL:%[0-9]+]] = dist.all_reduce sum([[PART]]) on @pservers_sum
 // CHECK: [[ROOT:%[0-9]+]] = pd.sqrt X([[ALL]])
 // CHECK: dist.foreach_block @w
 // CHECK-NEXT: dist.merged @w

@@ -11,16 +11,16 @@
 // CHECK-NEXT: pd.program @main
 // CHECK: pd.program @startup
 // CHECK-NOT: uniform_random
-// CHECK: [[W:%[0-9]+]] = dist.pull @server::@w on @rounds
+// CHECK: [[W:%[0-9]+]] = dist.pull @pserver::@w on @rounds
 // CHECK-NEXT: pd.set @w, [[W]]
-// CHECK-NEXT: [[B:%[0-9]+]] = dist.pull @server::@b on @rounds
+// CHECK-NEXT: [[B:%[0-9]+]] = dist.pull @pserver::@b on @rounds
 // CHECK-NEXT: pd.set @b, [[B]]
-// CHECK-NEXT: dist.pull @server::@frozen on @rounds
+// CHECK-NEXT: dist.pull @pserver::@frozen on @rounds
 // CHECK-NEXT: pd.set @frozen
 // CHECK-NEXT: dist.phase pull on @rounds
 
 // Constants are cut where they are made, draws after a broadcast.
-// CHECK-LABEL: dist.role @server
+// CHECK-LABEL: dist.role @pserver
 // CHECK: pd.var @frozen : tensor<?xf32> {dist.rel = #dist.rel<"frozen", ps: S(0, blocks(10, per 10, first {{[01]}}))>}
 // CHECK: pd.program @startup
 // CHECK: [[DRAWN:%[0-9]+]] = pd.uniform_random -> Out("w")
@@ -28,7 +28,7 @@
 // CHECK: [[ZERO:%[0-9]+]] = pd.fill_constant -> Out("b")
 // CHECK-NEXT: [[OWN:%[0-9]+]] = dist.slice [[ZERO]] dim 0 layout <blocks(4, per 4, first 0)> over [ps] : tensor<4xf32> -> tensor<?xf32>
 // CHECK-NEXT: pd.set @b, [[OWN]]
-// CHECK: [[SAME:%[0-9]+]]:2 = dist.broadcast([[DRAWN]], [[FROZEN]]) on @servers_sum from <ps = 0>
+// CHECK: [[SAME:%[0-9]+]]:2 = dist.broadcast([[DRAWN]], [[FROZEN]]) on @pservers_sum from <ps = 0>
 // CHECK: [[OWNW:%[0-9]+]] = dist.slice [[SAME]]#0 dim 0 layout <blocks(10, per 5, first 1)> over [ps]
 // CHECK-NEXT: pd.set @w, [[OWNW]]
 

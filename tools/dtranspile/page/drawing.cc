@@ -1,5 +1,6 @@
 // Roles as boxes, their classes of ranks in them; above the classes what goes from one to another,
 // below them the groups that they share, between roles the requests to servers.
+#include "dialects/dist/settings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "tools/dtranspile/page/lanes.h"
 #include "tools/dtranspile/page/limits.h"
@@ -69,11 +70,21 @@ class Drawing {
     dist::MeshOp mesh = role.mesh;
     svg_->label(kRight, y + 22, 640, "quiet end",
                 "on @" + mesh.getSymName().str() + " " + meshText(mesh) + " · " +
-                    countOf(mesh.ranks(), "rank") + ", " + classesText(role));
+                    countOf(mesh.ranks(), "rank") + settingsText(role.op) + ", " +
+                    classesText(role));
     drawTransfers(layout, y + kHead);
     for (size_t box = 0; box < layout.boxes.size(); ++box)
       drawClass(role, layout, box, y + layout.classes);
     drawGroups(role, layout, y);
+  }
+
+  // What the job says of them.
+  static std::string settingsText(dist::RoleOp role) {
+    std::string text;
+    if (llvm::StringRef device = dist::deviceOf(role); !device.empty())
+      text += " on " + device.str();
+    if (int64_t threads = dist::threadsOf(role)) text += " of " + countOf(threads, "thread");
+    return text;
   }
 
   static std::string classesText(const RoleFacts& role) {

@@ -11,13 +11,6 @@
 namespace dtranspile::verify::test {
 namespace {
 
-FeedDemand demandOf(const std::vector<FeedDemand>& demands, const std::string& name) {
-  for (const FeedDemand& one : demands)
-    if (one.name == name) return one;
-  FAIL("no feed " << name);
-  return {};
-}
-
 std::vector<FeedDemand> demandsOfCase(Jobs& jobs, const std::string& name) {
   auto job = jobs.make(name, 2);
   return demandsOn(findProgram(referenceModule(*job), "main"));
@@ -74,20 +67,6 @@ TEST_CASE("values are those of their domain, and a function of seed, feed and st
   demand.dims = {6, 3};
   CHECK(makeFeed(demand, 0, plan, 0).status().message() ==
         "declares a batch of 6, which 4 parts do not divide");
-}
-
-TEST_CASE("what no values are made up for") {
-  FeedDemand demand;
-  demand.name = "x";
-  demand.dims = {-1, 2};
-  demand.dtype = DType::kFloat16;
-  CHECK(makeFeed(demand, 0, FeedPlan(), 0).status().message() ==
-        "no values of type float16 are generated");
-  demand.dtype = DType::kFloat32;
-  demand.dims = {};
-  demand.lodLevel = 1;
-  CHECK(makeFeed(demand, -1, FeedPlan(), 0).status().message() ==
-        "has levels of sequences and no rows");
 }
 
 TEST_CASE("sequences of ragged feeds are cut into parts of equal number") {

@@ -1,5 +1,6 @@
 // Rung 4 on what passes make of the corpus: every right @reference is proved, every wrong one of a
 // table is left open.
+#include "dialects/pd/declarations.h"
 #include "test/compiler/verify/refinement/edited.h"
 
 namespace dtranspile::verify::test {
@@ -145,51 +146,6 @@ TEST_CASE("wrong merged steps are not proved") {
             return;
           }
         }}});
-}
-
-TEST_CASE("why merged steps are not counted out") {
-  const auto main = [](mlir::ModuleOp m) { return program(m, "main"); };
-  const auto counter = [=](mlir::ModuleOp m) { return setOf(main(m), "gradient_merge_step"); };
-  const struct {
-    const char* why;
-    Edit edit;
-  } table[] = {
-      {"`gradient_merge_step` does not begin with a number",
-       [=](mlir::ModuleOp m) {
-         setFloat(makerOf(program(m, "startup"), "fill_constant", "gradient_merge_step"), "value",
-                  0.5F);
-       }},
-      {"the condition is not computed from a counter",
-       [=](mlir::ModuleOp m) {
-         setFloat(makerOf(main(m), "fill_constant", "gradient_merge_k"), "value", 0.5F);
-       }},
-      {"`gradient_merge_step` is not counted up",
-       [=](mlir::ModuleOp m) {
-         pd::SetOp set = counter(m);
-         mlir::OpBuilder builder(set);
-         mlir::Operation* half =
-             builder.clone(*makerOf(main(m), "fill_constant", "gradient_merge_k").operation());
-         setFloat(pd::OpView(half), "value", 0.5F);
-         set->setOperand(0, half->getResult(0));
-       }},
-      {"it does for two periods, and is no remainder of a counter",
-       [=](mlir::ModuleOp m) {  // the counter is set back in every fourth step
-         pd::SetOp set = counter(m);
-         pd::OpView rest = makerOf(main(m), "elementwise_mod", "gradient_merge_rest");
-         set->moveAfter(rest.operation());
-         set->setOperand(0, rest.output("Out"));
-       }},
-  };
-  for (const auto& one : table) {
-    INFO(one.why);
-    const Rung rung = edited("fluid18/mnist_mlp", merging(4, true), one.edit);
-    CHECK(rung.verdict == Verdict::Unknown);
-    CHECK_THAT(textOf(rung), Catch::Contains(one.why));
-  }
-  Jobs jobs;
-  auto longest = jobs.make("fluid18/mnist_mlp", merging((1 << 16) + 1, true));
-  CHECK_THAT(textOf(verifyRefinement(*longest)),
-             Catch::Contains("the period is too long to be counted out"));
 }
 
 TEST_CASE("mixed precision is proved of every program that it takes") {

@@ -296,8 +296,8 @@ void checkProgram(mlir::ModuleOp job, mlir::Operation* reference, llvm::StringRe
         "make the job again with transpile");
 }
 
-// Roles on one mesh have groups of their own each; but of those that could ask a server all would be
-// waited for.
+// Roles on one mesh have groups of their own each; but of those that could ask a server all would
+// be waited for.
 void checkAskers(mlir::ModuleOp job, Rung& rung) {
   for (auto comm : job.getOps<dist::CommOp>()) {
     if (comm.getKind() != dist::CommKind::Rpc) continue;

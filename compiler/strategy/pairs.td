@@ -88,10 +88,8 @@ def : Conflicts<Dgc, [Hierarchical],
                 "sparse gradients are gathered by all ranks, not summed level by level">;
 def : Composes<Dgc, [Recompute], "pair_dgc_recompute">;
 def : Composes<Dgc, [SyncBatchNorm], "pair_dgc_sync_batch_norm">;
-def : Composes<AdaptiveLocalSgd, [Recompute], "pair_recompute_adaptive_localsgd">;
-def : Composes<AdaptiveLocalSgd, [Lars], "pair_lars_adaptive_localsgd">;
-def : Composes<AdaptiveLocalSgd, [Lamb], "pair_lamb_adaptive_localsgd">;
-def : Composes<AdaptiveLocalSgd, [Hierarchical], "pair_adaptive_localsgd_hierarchical">;
+def : Later<AdaptiveLocalSgd, [Recompute, Lars, Lamb, Hierarchical],
+            "averages that follow the loss are not offered yet">;
 def : Later<AdaptiveLocalSgd, [Amp],
             "each replica would scale by a number of its own, and leave out steps of its own">;
 def : Later<AdaptiveLocalSgd, [GradientMerge],

@@ -202,7 +202,6 @@ absl::Status Save(const WorkerConfig& config, const Executor& executor) {
     DT_RETURN_IF_ERROR(
         write(config.save_parts, name, [&](const Persistable& p) -> absl::StatusOr<TensorView> {
           TensorView view = ViewOf(executor, p.buffer);
-          if (!p.layout) return view;  // a rank's own, of which the mean is saved
           DT_ASSIGN_OR_RETURN(const Place place, PlaceOf(p, executor));
           if (!HasPad(*p.layout)) view.dims = Parts(*p.layout, place.of).dims(place.at);
           return view;

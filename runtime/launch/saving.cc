@@ -26,14 +26,6 @@ bool IsReference(const Persistable& variable) {
   });
 }
 
-// Whether ranks have values of their own of a parameter until they average them.
-bool IsAveraged(const Persistable& variable, const Rank& rank) {
-  const auto& buffer = rank.plan->buffers[static_cast<size_t>(variable.buffer)];
-  return variable.parameter && !variable.layout && buffer.dtype == DType::kFloat32 &&
-         std::any_of(variable.relation.begin(), variable.relation.end(),
-                     [](const auto& axis) { return axis.second == "X(local_sgd)"; });
-}
-
 // By variable: the role that is asked for it. Copies that trainers have of what servers hold may be
 // older.
 std::map<std::string, size_t> RolesOf(const std::vector<Rank>& ranks) {
@@ -80,24 +72,11 @@ struct Share {
 // alike, or parts would not fit together.
 class Sharing {
  public:
-  // `means`: of what ranks average all values are written, not the first one's.
-  explicit Sharing(size_t ranks, bool means = false) : means_(means), shares_(ranks) {}
+  explicit Sharing(size_t ranks) : shares_(ranks) {}
 
   const Share& of(size_t index) const { return shares_[index]; }
 
   absl::Status Add(size_t index, const Rank& rank, const Persistable& variable) {
-    if (means_ && IsAveraged(variable, rank)) {
-      CutVariable& each = cut_.emplace(variable.name, CutVariable{}).first->second;
-      if (each.writers.empty()) {
-        each.name = variable.name;
-        each.mean = true;
-        for (const auto& [axis, size] : rank.config.mesh) each.parts *= size;
-      }
-      written_.insert({variable.name, static_cast<int64_t>(each.writers.size())});
-      each.writers.emplace_back(static_cast<int64_t>(each.writers.size()), index);
-      shares_[index].parts.push_back(variable.name);
-      return absl::OkStatus();
-    }
     if (!variable.layout) {
       if (!whole_.insert(variable.name).second) return absl::OkStatus();
       if (cut_.count(variable.name) > 0) return Disagree(rank, variable);
@@ -131,7 +110,7 @@ class Sharing {
     for (auto& [name, cut] : cut_) {
       const exec::Parts parts(cut.layout, cut.parts);
       for (int64_t part = 0; part < cut.parts; ++part)
-        if ((cut.mean || parts.extent(part) > 0) && written_.count({name, part}) == 0)
+        if (parts.extent(part) > 0 && written_.count({name, part}) == 0)
           return absl::InvalidArgumentError(
               absl::StrCat("part ", part, " of '", name, "' is on no rank"));
       variables.push_back(std::move(cut));
@@ -145,7 +124,6 @@ class Sharing {
                                                    "' cut in another way than the ranks before"));
   }
 
-  bool means_;
   std::vector<Share> shares_;
   std::set<std::string> whole_;
   std::map<std::string, CutVariable> cut_;
@@ -281,13 +259,9 @@ absl::Status ShareCheckpoints(const JobSpec& spec, std::vector<Rank>& ranks) {
 
 absl::StatusOr<std::vector<CutVariable>> ShareSaving(const std::string& folder,
                                                      std::vector<Rank>& ranks) {
-  if (folder.empty() || ranks.empty()) return std::vector<CutVariable>();
+  if (folder.empty()) return std::vector<CutVariable>();
   const std::map<std::string, size_t> roles = RolesOf(ranks);
-  // Where some ranks are started elsewhere their values are not here, and the first one's are
-  // saved.
-  int64_t count = 1;
-  for (const auto& [axis, size] : ranks.front().config.mesh) count *= size;
-  Sharing sharing(ranks.size(), static_cast<int64_t>(ranks.size()) == count);
+  Sharing sharing(ranks.size());
   for (size_t i = 0; i < ranks.size(); ++i)
     for (const Persistable* p : exec::VariablesOf(*ranks[i].plan, ranks[i].config.coordinates))
       if (roles.at(p->name) == ranks[i].role_index && !FollowsServers(*p, ranks))
@@ -304,42 +278,10 @@ std::string PartsFolder(const std::string& parts, size_t rank) {
   return absl::StrCat(parts, "/", rank);
 }
 
-namespace {
-
-// The mean in the order of the ranks, rounded once.
-absl::StatusOr<Tensor> MeanOf(const CutVariable& variable, const std::string& parts) {
-  Tensor mean;
-  std::vector<double> sums;
-  for (const auto& [part, rank] : variable.writers) {
-    DT_ASSIGN_OR_RETURN(const std::string file,
-                        io::PathInside(PartsFolder(parts, rank), variable.name));
-    DT_ASSIGN_OR_RETURN(Tensor own, io::ReadTensorFile(file));
-    if (!sums.empty() && (own.dims != mean.dims || own.dtype != mean.dtype))
-      return absl::InternalError(
-          absl::StrCat(file, ": has another shape than what the first rank has"));
-    const auto* values = reinterpret_cast<const float*>(own.bytes.data());
-    sums.resize(own.bytes.size() / sizeof(float));
-    for (size_t i = 0; i < sums.size(); ++i) sums[i] += values[i];
-    mean = std::move(own);
-  }
-  auto* values = reinterpret_cast<float*>(mean.bytes.data());
-  for (size_t i = 0; i < sums.size(); ++i)
-    values[i] = static_cast<float>(sums[i] / static_cast<double>(variable.writers.size()));
-  return mean;
-}
-
-}  // namespace
-
 // One whole variable in memory at a time.
 absl::Status PutTogether(const std::vector<CutVariable>& variables, const std::string& parts,
                          const std::string& folder) {
   for (const CutVariable& variable : variables) {
-    if (variable.mean) {
-      DT_ASSIGN_OR_RETURN(const Tensor mean, MeanOf(variable, parts));
-      DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(folder, variable.name));
-      DT_RETURN_IF_ERROR(io::WriteTensorFile(path, mean));
-      continue;
-    }
     const exec::Parts all(variable.layout, variable.parts);
     DT_ASSIGN_OR_RETURN(Tensor whole, Tensor::Zeros(variable.dtype, variable.layout.whole));
     for (const auto& [part, rank] : variable.writers) {

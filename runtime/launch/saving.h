@@ -1,7 +1,5 @@
 // --save of a job and its checkpoints: which rank writes which variable, and cut variables put
-// together from the parts of their ranks. Parameters that ranks average every few steps are saved
-// as the mean of what the ranks have, which is what the next average would make of them; a
-// checkpoint keeps those of the first rank. Of several roles that have a variable servers are asked
+// together from the parts of their ranks. Of several roles that have a variable servers are asked
 // first, then the first one whose copy is that of the saved program; of its ranks the first that
 // has the variable, or the part. Used by RunJob.
 #pragma once
@@ -19,7 +17,7 @@
 
 namespace dtranspile::launch {
 
-// A variable of which every rank has a part, or its own value, of which the mean is saved.
+// A variable of which every rank has a part.
 struct CutVariable {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -27,7 +25,6 @@ struct CutVariable {
   int64_t parts = 1;
   // Which rank writes which part; empty parts have no writer.
   std::vector<std::pair<int64_t, size_t>> writers;
-  bool mean = false;
 };
 
 // Sets what every rank saves (`save`, `save_names`, `part_names`). Returns the cut variables.

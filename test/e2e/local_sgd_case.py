@@ -217,12 +217,9 @@ def main(tools, corpus, case, ranks, steps, *flags):
         with open(report) as f:
             found = json.load(f)
         compare_losses("local SGD", found["fetch"][description["loss"]], losses)
-        # Parameters are saved as their mean, averaged in this step or not; of the state that stays with its rank, rank 0's is.
+        # Parameters are those of all after an average; what is each rank's own is saved as rank 0 has it.
         for name in description["persistables"]:
-            expected = Record(os.path.join(states[0], name))
-            if name in description["params"]:
-                expected.values = mean_of(states, name)
-            compare(name, Record(os.path.join(saved, name)), expected)
+            compare(name, Record(os.path.join(saved, name)), Record(os.path.join(states[0], name)))
         # The comparison tells replicas that have state of their own from those that share it.
         own = [n for n in description["persistables"] if n not in description["params"]]
         if all(

@@ -1,4 +1,4 @@
-"""Wrong versions of a job that averages parameters in some steps, or when the loss says so: what verify says of each.
+"""Wrong versions of a job that averages parameters in some steps: what verify says of each.
 
     local_sgd_mutants.py TOOL_FOLDER CORPUS CASE
 """
@@ -25,27 +25,6 @@ MUTANTS = {
     "a parameter is not listed": (r'"fc_1.w_0", ', "", 1, "contract"),
 }
 
-# The same of averages that follow the loss; "startup": of the role's start-up program.
-ADAPTIVE = {
-    "branch: another scale": (r"scale = 5.0+e-01", "scale = 2.500000e-01", 1, "invariant"),
-    "branch: a parameter is not set": (r"\n *pd.set @fc_1.w_0[^\n]*", "", 1, "invariant"),
-    "branch: the step is not noted": (r"\n *pd.set @local_sgd_last[^\n]*", "", 1, "adaptation"),
-    "another root": (r"pd.sqrt X", "pd.square X", 1, "adaptation"),
-    "rounded down": (r"pd.ceil X", "pd.floor X", 1, "adaptation"),
-    "more steps than 16": (r'(local_sgd_most"\) .*?value = )2.56', r"\g<1>5.12", 1, "adaptation"),
-    "another first number": (r'(local_sgd_over[_0-9]*"\) \{op_role = 2 : i32, scale = )2', r"\g<1>3", 1, "adaptation"),
-    "the quotient the other way round": (r"(pd.elementwise_div X\()(%\d+)(\) Y\()(%\d+)", r"\1\4\3\2", 1, "adaptation"),
-    "the own loss, not the mean": (r"(pd.elementwise_mul X\(%\d+\) Y\()%\d+(\) -> Out\(\"local_sgd_over)", r"\g<1>%arg0\2", 1, "adaptation"),
-    "the rate of another step": (r'(local_sgd_one"\) .*?value = )1', r"\g<1>2", 1, "adaptation"),
-    "another beginning": (r'(local_sgd_begin"\) .*?value = )1', r"\g<1>2", 1, "contract"),
-    "a counter that skips": (r'(Out\("local_sgd_step"\) \{op_role = 2 : i32, step = )1', r"\g<1>2", 3, "contract"),
-    "startup: k begins otherwise": (r'(Out\("local_sgd_k"\) \{[^}]*value = )2', r"\g<1>3", 1, "adaptation"),
-    "startup: the last average was later": (r'(Out\("local_sgd_last"\) \{[^}]*value = )0', r"\g<1>1", 1, "adaptation"),
-    "another statement": (r"k is 2 at first", "k is 5 at first", 1, "contract"),
-    "a parameter is not listed": (r'"fc_1.w_0", ', "", 1, "contract"),
-}
-
-
 def check(tool, case, folder, flags, mutants):
     with tempfile.TemporaryDirectory() as work:
         job, path = os.path.join(work, "job"), os.path.join(work, "job.mlir")
@@ -61,8 +40,6 @@ def check(tool, case, folder, flags, mutants):
         own = re.search(r"(%\d+) = pd.get @fc_0.w_0", text[branch:]).group(1)
         for name, (pattern, new, status, rule) in mutants.items():
             begin = branch if name.startswith("branch") else role
-            if name.startswith("startup"):
-                begin = text.index("pd.program @startup", role)
             if "statement" in name or "listed" in name:
                 begin = 0
             new = r"\g<1>" + own if new is None else new
@@ -82,7 +59,6 @@ def check(tool, case, folder, flags, mutants):
 def main(tools, corpus, case):
     tool, folder = os.path.join(tools, "dtranspile"), os.path.join(corpus, case)
     check(tool, case, folder, ["--collective-mode", "local_sgd", "--localsgd-k-steps", "3"], MUTANTS)
-    check(tool, case, folder, ["--adaptive-localsgd", "--adaptive-localsgd-init-k-steps", "2"], ADAPTIVE)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ A pair is a driver of this folder and a row of words per program. `pair_<one>_<o
 _LEVELS = ["--use-hierarchical-allreduce", "--hierarchical-allreduce-inter-nranks", "2"]
 _SQRT = ["--recompute", "--recompute-checkpoints", "sqrt"]
 _MERGE = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
-_ADAPTIVE = ["--adaptive-localsgd", "--adaptive-localsgd-init-k-steps", "2"]
 _LARS = ["--lars", "--lars-coeff", "0.01"]
 
 # one+other -> (driver, {program: words behind its name}). What is compared says the driver: with the
@@ -29,18 +28,6 @@ PAIRS = {
     "localsgd_hierarchical": ("local_sgd_case.py", {
         "fluid18/mnist_mlp": ["4", "2"] + _LEVELS,
         "fluid18/adamax_mlp": ["4", "3"] + _LEVELS,
-    }),
-    "recompute_adaptive_localsgd": ("local_sgd_case.py", {
-        "fluid18/mnist_mlp": ["2", "6"] + _ADAPTIVE + _SQRT,
-    }),
-    "lars_adaptive_localsgd": ("local_sgd_case.py", {
-        "fluid18/mnist_mlp": ["2", "6", "--lars"] + _ADAPTIVE,
-    }),
-    "lamb_adaptive_localsgd": ("local_sgd_case.py", {
-        "fluid18/cosine_adam_mlp": ["2", "6", "--lamb"] + _ADAPTIVE,
-    }),
-    "adaptive_localsgd_hierarchical": ("local_sgd_case.py", {
-        "fluid18/mnist_mlp": ["4", "6"] + _LEVELS + _ADAPTIVE,
     }),
     "lars_pipeline": ("pipeline_case.py", {
         "static26/mlp_stages": ["2", "'--lars --lars-coeff 0.01'", "'--accumulate-steps 4'"],

@@ -97,15 +97,6 @@ CASES = [
         {"verify": (1, "D8"), "run": (1, "D8")},
     ),
     (
-        "two roles on one mesh that could ask a server",
-        "parameter_server.mlir",
-        "fluid18/fit_a_line",
-        [],
-        "  dist.role @server on @servers {",
-        "  dist.role @other on @workers { pd.program @main {} }\n  dist.role @server on @servers {",
-        {"verify": (3, "it is not said which of them asks on @ps")},
-    ),
-    (
         "micro-batches that the batch does not divide into",
         "pipeline.mlir",
         STAGES,

@@ -11,6 +11,7 @@
 #include "dialects/pd/infer.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/types.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -130,8 +131,10 @@ class Reader {
       auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr);
       if (!batch || !mesh) return;
       int64_t parts = 1;
-      for (mlir::StringAttr axis : batch.getAxes())
+      for (mlir::StringAttr axis : batch.getAxes()) {
         parts *= mesh.sizeOf(axis.getValue()).value_or(1);
+        batchAxes_.insert(axis);
+      }
       scope_.parts = std::max(scope_.parts, parts);
     });
   }
@@ -145,9 +148,16 @@ class Reader {
       scope_.draws = true;
       auto streams = op->getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr);
       if (!streams) return;
-      for (auto axis : streams.getAsRange<mlir::StringAttr>())
-        if (mesh && mesh.sizeOf(axis.getValue()).value_or(1) > 1)
+      for (auto axis : streams.getAsRange<mlir::StringAttr>()) {
+        if (!mesh || mesh.sizeOf(axis.getValue()).value_or(1) == 1) continue;
+        // The same samples draw the same numbers; of one value that lies in parts the reference
+        // draws all at once, and other numbers.
+        if (batchAxes_.contains(axis))
           makeEqual(positionOf(op) + " draws numbers of each rank's own along " + axis.str());
+        else
+          refuse(positionOf(op) + " draws each part of one value by itself along " + axis.str() +
+                 ", and the reference the whole at once");
+      }
     });
   }
 
@@ -200,6 +210,7 @@ class Reader {
   }
 
   mlir::ModuleOp job_;
+  llvm::DenseSet<mlir::StringAttr> batchAxes_;  // over which some feed is cut
   ExecutionScope scope_;
 };
 

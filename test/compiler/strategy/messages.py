@@ -121,13 +121,6 @@ CHECKS = [
         ["FILE:1:39: error: sparsity: each number is the share of elements that are not sent"],
     ),
     (
-        "averages by two rules",
-        "localsgd: true\nadaptive_localsgd: true",
-        [],
-        1,
-        ["FILE:2:1: error: localsgd and adaptive_localsgd: both say after how many steps"],
-    ),
-    (
         "gradients that are added up over micro-batches",
         'pipeline: true gradient_scale_configs { scale_strategy: "sum" }',
         [],
@@ -149,18 +142,11 @@ CHECKS = [
         ["error: scale_strategy sum and amp: the factor of the loss is that of its own scaling"],
     ),
     (
-        "averages of gradients that are not divided",
-        'adaptive_localsgd: true gradient_scale_configs { scale_strategy: "sum" }',
+        "averages that follow the loss",
+        "adaptive_localsgd: true",
         [],
         1,
-        ["error: adaptive_localsgd and scale_strategy: gradients are not reduced, nothing is scaled"],
-    ),
-    (
-        "averages in another mode",
-        "adaptive_localsgd: true",
-        ["--mode", "nccl2"],
-        1,
-        ["error: mode nccl2 and adaptive_localsgd: nccl2 reduces gradients"],
+        ["FILE:1:1: error: adaptive_localsgd: parameters averaged after numbers of steps"],
     ),
     (
         "a pair that does not go together",

@@ -1,9 +1,70 @@
 // Rung 2 on jobs of several programs, rule by rule: places, time axes, branches and servers. Each
 // row changes one place of a job of test/jobs and names the rule that sees it and what it says.
-#include "test/compiler/verify/role_rows.h"
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/verify/relations/relations.h"
+#include "test/compiler/verify/jobs.h"
 
 namespace dtranspile::verify::test {
 namespace {
+
+using Catch::Matchers::Contains;
+using Level = Message::Level;
+
+struct Row {
+  const char *job, *what;
+  std::vector<std::string> context;  // texts that stand before the place, in order
+  std::string old, now;
+  Level level;
+  const char *rule, *says;
+};
+
+std::string textOf(const std::string& job) {
+  std::ifstream file("test/jobs/" + job + ".mlir");
+  REQUIRE(file);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string changed(const Row& row) {
+  std::string text = textOf(row.job);
+  size_t at = 0;
+  for (const std::string& part : row.context) {
+    at = text.find(part, at);
+    REQUIRE(at != std::string::npos);
+    at += part.size();
+  }
+  at = text.find(row.old, at);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, row.old.size(), row.now);
+}
+
+std::string messagesOf(const Rung& rung) {
+  VerifyReport report;
+  report.rungs.push_back(rung);
+  return verify::test::messagesOf(report);
+}
+
+void check(llvm::ArrayRef<Row> rows) {
+  Jobs jobs;
+  for (const Row& row : rows) {
+    INFO(row.job << ": " << row.what);
+    const auto job = jobs.parse(changed(row));
+    const Rung rung = verifyRelations(*job, "");
+    INFO(messagesOf(rung));
+    const auto found = llvm::find_if(rung.messages, [&](const Message& message) {
+      return message.level == row.level && message.rule == row.rule &&
+             message.text.find(row.says) != std::string::npos;
+    });
+    CHECK(found != rung.messages.end());
+    CHECK(rung.verdict != Verdict::Holds);
+    for (const Message& message : rung.messages)
+      if (message.level == Level::Refuted) CHECK_FALSE(message.remedy.empty());
+  }
+}
 
 // A program that is run on some ranks only.
 std::string on(const std::string& selector, const std::string& body) {
@@ -14,9 +75,8 @@ std::string on(const std::string& selector, const std::string& body) {
 
 TEST_CASE("the jobs as they are have no findings in rung 2") {
   Jobs jobs;
-  for (const char* name :
-       {"owner_sharded_2", "owner_sharded_4", "pipeline", "interleaved", "zero_bubble",
-        "merged_gradients", "parameter_server", "sparse_table", "hops", "looped_update"}) {
+  for (const char* name : {"owner_sharded_2", "owner_sharded_4", "pipeline", "interleaved",
+                           "zero_bubble", "merged_gradients", "parameter_server", "sparse_table"}) {
     const auto job = jobs.parse(textOf(name));
     const Rung rung = verifyRelations(*job, "");
     INFO(name << ": " << messagesOf(rung));
@@ -268,6 +328,41 @@ TEST_CASE("servers: pushes, rounds and pulls") {
        "serve",
        "is run once, and not in every round"},
   });
+}
+
+TEST_CASE("blocks of a server: what is set per block, and cut by another layout") {
+  const std::string two = "dist.mesh @servers [ps = 2]", one = "dist.mesh @servers [ps = 1]";
+  const Row rows[] = {
+      {"parameter_server",
+       "a rate is set once per block",
+       {"dist.role @server"},
+       "pd.set @fc_0.b_0, %new : tensor<?xf32>",
+       "pd.set @fc_0.b_0, %new : tensor<?xf32>\npd.set @learning_rate_0, %rate : tensor<1xf32>",
+       Level::Refuted,
+       "invariant",
+       "once per block of `fc_0.b_0` that a server owns"},
+      {"parameter_server",
+       "a server keeps blocks of another size",
+       {"dist.role @server", "pd.program @startup"},
+       "%own_w = dist.slice %fc_0.w_0 dim 0 layout <blocks(10, per 10, first 0)>",
+       "%own_w = dist.slice %fc_0.w_0 dim 0 layout <blocks(10, per 5, first 0)>",
+       Level::Refuted,
+       "invariant",
+       "blocks(10, per 5, first 0)"},
+  };
+  Jobs jobs;
+  for (const Row& row : rows) {
+    INFO(row.what);
+    std::string text = changed(row);
+    text.replace(text.find(one), one.size(), two);
+    const auto job = jobs.parse(text);
+    const Rung rung = verifyRelations(*job, "");
+    INFO(messagesOf(rung));
+    CHECK(llvm::any_of(rung.messages, [&](const Message& message) {
+      return message.level == row.level && message.rule == row.rule &&
+             message.text.find(row.says) != std::string::npos;
+    }));
+  }
 }
 
 }  // namespace dtranspile::verify::test

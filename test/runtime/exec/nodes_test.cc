@@ -219,31 +219,6 @@ TEST_CASE("a server cuts its blocks out of a whole initial value, and runs a bod
                              "no body for"));
 }
 
-TEST_CASE("the number of a block is that in the whole variable") {
-  PlanBuilder b;
-  b.Variable("w", "float32", {4, 8});
-  const Json layout = LayoutNodeJson("blocks", "dp", {7, 8}, 2);
-  b.variable()["layout"] = layout;
-  const int number = b.Arena("number", "int64", {1});
-  const int full = b.Arena("full", "int64", {1}), last = b.Arena("last", "int64", {1});
-  const Json read = {{"coord", ""}, {"to", number}, {"op", "0:2 foreach_block"}};
-  b.body() = Json::array({{{"blocks", layout},
-                           {"bodies",
-                            {{{"extent", 2}, {"body", {read, CopyNodeJson(number, full)}}},
-                             {{"extent", 1}, {"body", {read, CopyNodeJson(number, last)}}}}},
-                           {"op", "0:1 foreach_block"}}});
-  // Blocks 0 and 2 on the first one, 1 and the short 3 on the other.
-  for (int64_t at = 0; at < 2; ++at) {
-    const auto executor = LoadAt(b, At(at, 2));
-    Step(*executor);
-    CHECK(Read<int64_t>(*executor, full) == std::vector<int64_t>{at == 0 ? 2 : 1});
-    if (at == 1) CHECK(Read<int64_t>(*executor, last) == std::vector<int64_t>{3});
-  }
-  b.body() = Json::array({read});
-  CHECK(ErrorAt(b, At(0, 2)) ==
-        "op 0:2 foreach_block: the number of a block is asked for where there is none");
-}
-
 TEST_CASE("tasks of micro-batches run in the order of the schedule, each with its instance") {
   // F takes its rows of x and stashes them, B adds the stash; acc is all rows in the order of B.
   PlanBuilder b;

@@ -70,8 +70,7 @@ inline Json OneFOneB(int stage, int stages, int64_t micros) {
 
 inline Json BlocksLayout() { return LayoutNodeJson("blocks", "ps", {7, 2}, 2); }
 
-// `rounds`: of a synchronous job, else each push is applied by itself.
-inline PlanBuilder TrainerPlan(bool rounds = true) {
+inline PlanBuilder TrainerPlan() {
   PlanBuilder b;
   b.json["role"] = "trainer";
   b.json["comms"] =
@@ -84,29 +83,24 @@ inline PlanBuilder TrainerPlan(bool rounds = true) {
       {{{"push", "w"},
         {"comm", 0},
         {"from", g},
-        {"merge", rounds ? "mean" : "each"},
+        {"merge", "mean"},
         {"layout", BlocksLayout()},
         {"op", "0:1 push"}},
        {{"phase", "push"}, {"comm", 0}, {"op", "0:2 phase"}},
        {{"pull", "w"}, {"comm", 0}, {"to", w}, {"layout", BlocksLayout()}, {"op", "0:3 pull"}},
        {{"phase", "pull"}, {"comm", 0}, {"op", "0:4 phase"}}});
-  if (!rounds) {
-    b.body().erase(3);
-    b.body().erase(1);
-  }
   return b;
 }
 
 // w -= rate · gradient, block by block.
-inline PlanBuilder ServerPlan(int servers, bool rounds = true) {
+inline PlanBuilder ServerPlan(int servers) {
   PlanBuilder b;
   b.json["role"] = "server";
   const int64_t room = servers == 1 ? 7 : 4, most = servers == 1 ? 4 : 2;
   const int w = b.Variable("w", "float32", {room, 2});
   b.variable()["layout"] = BlocksLayout();
-  // Without rounds nobody says a rate per step: 0.5.
-  const int rate = rounds ? b.Variable("rate", "float32", {1}) : b.Constant("rate", "0000003f");
-  if (rounds) b.variable()["parameter"] = false;
+  const int rate = b.Variable("rate", "float32", {1});
+  b.variable()["parameter"] = false;
   const int two = b.View("w.2", w, 0, {2, 2}, 16, most),
             one = b.View("w.1", w, 0, {1, 2}, 16, most);
   const int g2 = b.Arena("g.2", "float32", {2, 2}), g1 = b.Arena("g.1", "float32", {1, 2});
@@ -120,20 +114,16 @@ inline PlanBuilder ServerPlan(int servers, bool rounds = true) {
   };
   const Json none = Json::array();
   b.json["programs"].erase("main");
-  Json arguments = none, fetches = none;
-  if (rounds) fetches = Json::array({{{"name", "rate"}, {"buffer", rate}, {"combine", "same"}}});
-  else arguments = Json::array({b.Arena("from", "int64", {1})});
-  b.json["programs"][rounds ? "round" : "push w"] = {
-      {"when", rounds ? "round" : "push"},
-      {"arguments", arguments},
+  b.json["programs"]["round"] = {
+      {"when", "round"},
+      {"arguments", none},
       {"feeds", none},
-      {"fetches", fetches},
+      {"fetches", Json::array({{{"name", "rate"}, {"buffer", rate}, {"combine", "same"}}})},
       {"body", Json::array({{{"blocks", BlocksLayout()},
                              {"bodies",
                               {{{"extent", 2}, {"body", body(two, g2, 4)}},
                                {{"extent", 1}, {"body", body(one, g1, 2)}}}},
                              {"op", "0:0 foreach_block"}}})}};
-  if (!rounds) b.json["programs"]["push w"]["table"] = "w";
   return b;
 }
 

@@ -1,9 +1,6 @@
-// Values between ranks that are threads of this process, over each back end.
+// Values between ranks that are threads of this process, over shared memory.
 #include "runtime/exec/value_collective.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -13,24 +10,6 @@
 namespace dtranspile::exec {
 namespace {
 
-std::string back_end;  // of the running case
-
-// Each case runs once per back end.
-#define OVER_EACH_BACK_END() back_end = GENERATE(as<std::string>{}, "shm", "gloo")
-
-// A port that was free a moment ago.
-std::string FreeAddress() {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof(address);
-  REQUIRE(bind(fd, reinterpret_cast<sockaddr*>(&address), length) == 0);
-  REQUIRE(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) == 0);
-  close(fd);
-  return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-}
-
 // What every rank's `body` returned.
 std::vector<absl::Status> OnRanks(
     int size, const std::function<absl::Status(int, comm::Communicator&)>& body) {
@@ -38,11 +17,6 @@ std::vector<absl::Status> OnRanks(
   comm::Rendezvous rendezvous;
   rendezvous.job =
       "value_collective_test." + std::to_string(getpid()) + "." + std::to_string(jobs++);
-  rendezvous.backend = back_end;
-  if (back_end == "gloo") {
-    rendezvous.token = "00112233445566778899aabbccddeeff";
-    rendezvous.store = FreeAddress();
-  }
   rendezvous.timeout_seconds = 20;
   std::vector<absl::Status> statuses(static_cast<size_t>(size));
   std::vector<std::thread> threads;
@@ -89,7 +63,6 @@ void AllSay(const std::vector<absl::Status>& statuses, const std::string& words)
 }
 
 TEST_CASE("SelectedRows of all ranks stand one after the other, those of a rank without rows too") {
-  OVER_EACH_BACK_END();
   std::vector<Value> outputs(3);
   for (Value& output : outputs) output = Value(Value::Kind::kRows, DType::kFloat32);
   const auto statuses = OnRanks(3, [&](int rank, comm::Communicator& comm) {
@@ -110,7 +83,6 @@ TEST_CASE("SelectedRows of all ranks stand one after the other, those of a rank 
 }
 
 TEST_CASE("tensors of extents that agree are summed, in place too") {
-  OVER_EACH_BACK_END();
   std::vector<float> firsts(2);
   const auto statuses = OnRanks(2, [&](int rank, comm::Communicator& comm) {
     Value input;
@@ -128,7 +100,6 @@ TEST_CASE("tensors of extents that agree are summed, in place too") {
 }
 
 TEST_CASE("tensors of different numbers of rows are gathered, the first rank's first") {
-  OVER_EACH_BACK_END();
   std::vector<Value> outputs(3);
   const auto statuses = OnRanks(3, [&](int rank, comm::Communicator& comm) {
     Value input;
@@ -154,7 +125,6 @@ TEST_CASE("tensors of different numbers of rows are gathered, the first rank's f
 }
 
 TEST_CASE("ranks that differ all say so, and none waits") {
-  OVER_EACH_BACK_END();
   const auto rows = [](int64_t width, int64_t height) {
     return OnRanks(2, [&](int rank, comm::Communicator& comm) {
       Value input = Rows({0}, rank == 0 ? 2 : width, rank == 0 ? 6 : height, 0),

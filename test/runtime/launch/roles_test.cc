@@ -3,13 +3,111 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <thread>
 
-#include "test/runtime/launch/role_jobs.h"
+#include "runtime/io/npy.h"
+#include "runtime/io/tensor_record.h"
+#include "test/runtime/exec/role_plans.h"
+#include "test/runtime/launch/launcher.h"
 
 namespace dtranspile::launch {
 namespace {
+
+using exec::PlanBuilder;
+
+constexpr int64_t kForever = 100000000;
+
+class Place : public Launcher {
+ public:
+  // A folder with a plan and the kernels of the tests.
+  std::string Plan(const std::string& name, const PlanBuilder& plan) const {
+    const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    std::filesystem::create_directories(Path(name));
+    std::filesystem::copy_file(own / "../exec/libtest_kernels.so",
+                               Path(name) + "/libtest_kernels.so",
+                               std::filesystem::copy_options::skip_existing);
+    std::ofstream(Path(name) + "/plan.json") << plan.json.dump();
+    return Path(name);
+  }
+
+  void Write(const std::string& name, std::vector<int64_t> dims,
+             const std::vector<float>& values) const {
+    const std::string path = Path(name);
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    const TensorView view{DType::kFloat32, std::move(dims),
+                          reinterpret_cast<const std::byte*>(values.data())};
+    const bool array = path.ends_with(".npy");
+    REQUIRE((array ? io::WriteNpy(path, view) : io::WriteTensorFile(path, view)).ok());
+  }
+
+  std::vector<float> Floats(const std::string& name) const {
+    const auto read = io::ReadTensorFile(Path(name));
+    INFO(read.status().ToString());
+    REQUIRE(read.ok());
+    return {read->as<float>(), read->as<float>() + read->bytes.size() / sizeof(float)};
+  }
+
+  void RunWell() {
+    const int status = Run();
+    INFO(report.dump() << ReadText(Path("log")));
+    REQUIRE(status == 0);
+  }
+  // Of a job that is not started.
+  std::string Refusal() {
+    REQUIRE(Run() == 2);
+    return report;
+  }
+  std::string Message() const { return report["error"]["message"]; }
+};
+
+std::vector<float> Counted(size_t count) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 1.0F);
+  return values;
+}
+
+constexpr int64_t kMicros = 4;
+
+// Two stages, each a class with a variable of its own; the second one has the sum.
+void AddPipeline(Place& place, bool interleaves = true) {
+  std::vector<std::string> plans, classes;
+  for (int stage = 0; stage < 2; ++stage) {
+    PlanBuilder b =
+        exec::StagePlan(stage, 2, kMicros, interleaves ? 2 - stage : kMicros,
+                        interleaves ? exec::OneFOneB(stage, 2, kMicros) : exec::FThenB(kMicros));
+    const int acc = static_cast<int>(b.json["buffers"].size()) - 1;
+    const std::string name = "w" + std::to_string(stage);
+    const int w = b.Variable(name, "float32", {1});
+    b.json["role"] = "trainer";
+    b.json["class"] = "trainer[pp=" + std::to_string(stage) + "]";
+    b.body().push_back(exec::AddNodeJson(w, acc, 1));
+    if (stage == 0) b.main()["feeds"] = Json::array({{{"name", "x"}, {"buffer", 0}}});
+    if (stage == 1)
+      b.main()["fetches"] = Json::array({{{"name", "acc"}, {"buffer", acc}, {"combine", "same"}}});
+    plans.push_back(place.Plan("stage" + std::to_string(stage), b));
+    classes.push_back(b.json["class"]);
+  }
+  place.spec.roles = {{"trainer", {{"pp", 2}}, plans, 0, classes}};
+  place.Write("x.npy", {2, kMicros}, {0, 1, 2, 3, 0, 1, 2, 3});
+  place.spec.feeds = {{"x", place.Path("x.npy")}};
+  place.spec.fetch = {"acc"};
+  place.spec.steps = 2;
+}
+
+void RunForever(Place& place) {
+  for (const char* stage : {"stage0", "stage1"}) {
+    const std::string file = place.Path(stage) + "/plan.json";
+    Json plan = Json::parse(ReadText(file));
+    plan["programs"]["main"]["feeds"] = Json::array();
+    std::ofstream(file) << plan.dump();
+  }
+  place.spec.feeds.clear();
+  place.spec.fetch.clear();
+  place.spec.steps = kForever;
+}
 
 // Trainers and servers over gRPC; the plans of test/runtime/exec/role_plans.h.
 void AddServers(Place& place, int trainers, int servers, int64_t steps = 2) {
@@ -187,6 +285,43 @@ TEST_CASE("trainers and servers over gRPC step together, in rounds") {
   }
 }
 
+TEST_CASE("a stage that is killed, stopped or late ends the job in time, and is named") {
+  for (int signal : {SIGKILL, SIGSTOP})
+    for (size_t stage : {size_t{0}, size_t{1}}) {
+      Place place;
+      AddPipeline(place);
+      RunForever(place);
+      place.spec.timeout_seconds = 3;
+      place.Launch();
+      place.WaitForSteps();
+      const auto begin = Clock::now();
+      kill(place.workers[stage], signal);
+      REQUIRE(place.Finish() == 4);
+      CHECK(SecondsSince(begin) < (signal == SIGKILL ? 5 : 3 + 5));
+      INFO(place.report["error"].dump());
+      CHECK(place.report["error"]["rank"] == stage);
+      const std::string name =
+          "trainer " + std::to_string(stage) + " (trainer[pp=" + std::to_string(stage) + "]): ";
+      CHECK(place.Message().find(
+                name + (signal == SIGKILL ? "was killed by signal 9" : "is stopped")) == 0);
+      CHECK(place.Message().find(" others waited for it in op 0:") != std::string::npos);
+    }
+  // A stage that does not come to the meeting.
+  Place place;
+  AddPipeline(place);
+  place.spec.timeout_seconds = 2;
+  const std::string script = place.Path("late");
+  std::ofstream(script)
+      << "#!/bin/sh\nif grep -q 'pp=1' /proc/self/fd/4; then kill -STOP $$; fi\nexec "
+      << place.spec.worker << " \"$@\"\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  place.spec.worker = script;
+  const auto begin = Clock::now();
+  REQUIRE(place.Run() == 4);
+  CHECK(SecondsSince(begin) < 2 + 6);
+  CHECK(place.report["error"]["rank"] == 1);
+}
+
 TEST_CASE("a server or a trainer that is killed or stopped ends the job in time, and is named") {
   for (int signal : {SIGKILL, SIGSTOP})
     for (size_t rank : {size_t{1}, size_t{2}}) {
@@ -259,6 +394,22 @@ TEST_CASE("roles that do not fit each other are refused before anything is start
           std::ofstream(p.Path("trainer/plan.json")) << plan.dump();
           p.spec.roles[0].name = "other";
         }).find("role 'other' asks role 'other', but ") == 0);
+}
+
+TEST_CASE("a plan that is written anew while the job starts is found out") {
+  Place place;
+  AddPipeline(place);
+  // The worker sees another plan than the launcher has read.
+  const std::string script = place.Path("swap");
+  std::ofstream(script) << "#!/bin/sh\nsed -i 's/pp=1\\]/pp=2]/' " << place.Path("stage1/plan.json")
+                        << "\nexec " << place.spec.worker << " \"$@\"\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  place.spec.worker = script;
+  const auto begin = Clock::now();
+  REQUIRE(place.Run() == 4);
+  CHECK(SecondsSince(begin) < 8);
+  CHECK(place.Message().find("is a plan of class 'trainer[pp=2]', this rank is to run "
+                             "'trainer[pp=1]'") != std::string::npos);
 }
 
 TEST_CASE("threads are those of the role, of the job, or shared") {

@@ -1,6 +1,6 @@
-// Every fault in every phase of a job, with rounds and without, and what is required of the others:
-// the table of docs/parameter-server.md. fault_table_test.cc makes each of them happen and checks
-// that the page says the same.
+// Every fault in every phase of a synchronous job, and what is required of the others: the table of
+// docs/parameter-server.md. fault_table_test.cc makes each of them happen and checks that the page
+// says the same.
 #pragma once
 
 #include <csignal>
@@ -19,7 +19,6 @@ struct FaultRow {
   double within;     // seconds until all others have ended; the deadline of the job is 2
   bool may_be_done;  // whether others may have ended well before
   std::vector<std::string> says;  // one of them is what the others say
-  bool rounds = true;             // else every push is applied by itself
 };
 
 inline const char* NameOf(Phase phase) {
@@ -72,28 +71,6 @@ inline const std::vector<FaultRow>& FaultTable() {
        8,
        true,
        {"server 1 has not taken note in time", dead(server)}},
-      {false, SIGKILL, Phase::kPush, 5, true, {dead(trainer)}, false},
-      {false, SIGKILL, Phase::kPull, 5, true, {dead(trainer)}, false},
-      {false, SIGKILL, Phase::kCheckpoint, 5, true, {dead(trainer)}, false},
-      {false, SIGKILL, Phase::kShutdown, 5, true, {dead(trainer)}, false},
-      {false, SIGSTOP, Phase::kPush, 8, true, {dead(trainer)}, false},
-      {false, SIGSTOP, Phase::kPull, 8, true, {dead(trainer)}, false},
-      {false, SIGSTOP, Phase::kCheckpoint, 8, true, {dead(trainer)}, false},
-      {false, SIGSTOP, Phase::kShutdown, 8, true, {dead(trainer)}, false},
-      {true, SIGKILL, Phase::kPush, 5, true, {dead(server)}, false},
-      {true, SIGKILL, Phase::kPull, 5, true, {dead(server)}, false},
-      {true, SIGKILL, Phase::kCheckpoint, 5, true, {dead(server)}, false},
-      {true, SIGKILL, Phase::kShutdown, 5, true, {dead(server)}, false},
-      {true, SIGSTOP, Phase::kPush, 8, true, {not_answered, dead(server)}, false},
-      {true, SIGSTOP, Phase::kPull, 8, true, {not_answered, dead(server)}, false},
-      {true, SIGSTOP, Phase::kCheckpoint, 8, true, {not_answered, dead(server)}, false},
-      {true,
-       SIGSTOP,
-       Phase::kShutdown,
-       8,
-       true,
-       {"server 1 has not taken note in time", not_answered, dead(server)},
-       false},
   };
   return rows;
 }
@@ -101,13 +78,11 @@ inline const std::vector<FaultRow>& FaultTable() {
 // The table as the page has it.
 inline std::string FaultTablePage() {
   std::string text =
-      "| job | hit | phase | others end within | status | and say |\n"
-      "| --- | --- | --- | --- | --- | --- |\n";
+      "| hit | phase | others end within | status | and say |\n| --- | --- | --- | --- | --- |\n";
   for (const FaultRow& row : FaultTable()) {
     std::string says;
     for (const std::string& one : row.says) says += (says.empty() ? "" : "; or: ") + one + "…";
-    text += std::string("| ") + (row.rounds ? "rounds" : "single pushes") + " | " +
-            (row.server ? "server" : "trainer") + " " +
+    text += std::string("| ") + (row.server ? "server" : "trainer") + " " +
             (row.signal == SIGKILL ? "killed" : "stopped") + " | " + NameOf(row.phase) + " | " +
             std::to_string(static_cast<int>(row.within)) + " s | " +
             (row.may_be_done ? "4; 0 of those that were done" : "4") + " | " + says + " |\n";

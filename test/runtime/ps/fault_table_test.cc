@@ -1,7 +1,6 @@
 // The table of faults and phases (fault_table.h): workers as real processes, two trainers and two
-// servers that write a checkpoint after every round, or every step of trainer 0; one of them is
-// killed or stopped in a phase of the third one, the others end in time with status 4 and name it,
-// and nothing is left.
+// servers that write a checkpoint after every round; one of them is killed or stopped in a phase of
+// the third round, the others end in time with status 4 and name it, and nothing is left.
 #include "test/runtime/ps/fault_table.h"
 
 #include <fcntl.h>
@@ -48,7 +47,7 @@ class HookedLink : public exec::ServerLink {
       : link_(std::move(link)), hook_(std::move(hook)) {}
   absl::Status Push(const exec::TableRequest& request, exec::Merge merge,
                     const TensorView& value) override {
-    hook_(Phase::kPush, round());
+    hook_(Phase::kPush, link_->rounds());
     return link_->Push(request, merge, value);
   }
   absl::Status PushRows(const exec::TableRequest& request, exec::Merge merge,
@@ -56,8 +55,7 @@ class HookedLink : public exec::ServerLink {
     return link_->PushRows(request, merge, value);
   }
   absl::Status Pull(const exec::TableRequest& request, const exec::TensorRoom& to) override {
-    hook_(Phase::kPull, round());
-    ++pulls_;
+    hook_(Phase::kPull, link_->rounds());
     return link_->Pull(request, to);
   }
   absl::Status Lookup(const exec::TableRequest& request, const int64_t* ids, int64_t count,
@@ -69,10 +67,6 @@ class HookedLink : public exec::ServerLink {
     return link_->EndPhase(op, phase);
   }
   int64_t rounds() const override { return link_->rounds(); }
-  absl::Status Configure(const exec::Sending& sending) override {
-    return link_->Configure(sending);
-  }
-  absl::Status Checkpoint(int64_t step) override { return link_->Checkpoint(step); }
   absl::Status Leave() override {
     hook_(Phase::kShutdown, kRound);
     return link_->Leave();
@@ -82,15 +76,11 @@ class HookedLink : public exec::ServerLink {
   int64_t bytes_received() const override { return link_->bytes_received(); }
 
  private:
-  // A step has one pull.
-  int64_t round() const { return link_->rounds() < 0 ? pulls_ : link_->rounds(); }
-
   const std::unique_ptr<exec::ServerLink> link_;
   const Hook hook_;
-  int64_t pulls_ = 0;
 };
 
-// A server's rounds; what follows the Finish of a round is the checkpoint, or a turn of its own.
+// A server's rounds; what follows Finish is the checkpoint.
 class HookedRounds : public exec::Rounds {
  public:
   HookedRounds(std::unique_ptr<exec::Rounds> rounds, Hook hook)
@@ -101,14 +91,11 @@ class HookedRounds : public exec::Rounds {
   absl::StatusOr<exec::Turn> Next() override {
     absl::StatusOr<exec::Turn> turn = rounds_->Next();
     if (turn.ok()) round_ = turn->round;
-    if (turn.ok())
-      in_round_ = turn->kind == exec::Turn::Kind::kProgram && turn->when == exec::When::kRound;
-    if (turn.ok() && turn->kind == exec::Turn::Kind::kCheckpoint) hook_(Phase::kCheckpoint, round_);
     return turn;
   }
   void Finish(const absl::Status& status) override {
     rounds_->Finish(status);
-    if (in_round_) hook_(Phase::kCheckpoint, round_);
+    hook_(Phase::kCheckpoint, round_);
   }
   absl::Status Merged(const std::string& table, int64_t block,
                       const exec::TensorRoom& to) override {
@@ -125,7 +112,6 @@ class HookedRounds : public exec::Rounds {
   const std::unique_ptr<exec::Rounds> rounds_;
   const Hook hook_;
   int64_t round_ = 0;
-  bool in_round_ = false;
 };
 
 class FaultyJob {
@@ -136,8 +122,8 @@ class FaultyJob {
     pids_ = static_cast<pid_t*>(mmap(nullptr, sizeof(pid_t) * kAll, PROT_READ | PROT_WRITE,
                                      MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     REQUIRE(pids_ != MAP_FAILED);
-    WritePlan("trainer", exec::TrainerPlan(row.rounds).json);
-    WritePlan("server", exec::ServerPlan(kServers, row.rounds).json);
+    WritePlan("trainer", exec::TrainerPlan().json);
+    WritePlan("server", exec::ServerPlan(kServers).json);
     const std::vector<float> g(static_cast<size_t>(kSteps * kTrainers * 7 * 2), 1.0F);
     REQUIRE(io::WriteNpy(folder_ + "/g.npy", {DType::kFloat32,
                                               {kSteps, kTrainers * 7, 2},
@@ -218,7 +204,7 @@ class FaultyJob {
       c.mesh = {{"ps", kServers}};
       c.coordinates = {{"ps", c.rank}};
       c.serves = rpc;
-      if (row_.rounds) c.per_step = {{"rate", std::vector<double>(kSteps, 0.5)}};
+      c.per_step = {{"rate", std::vector<double>(kSteps, 0.5)}};
       c.checkpoint = exec::CheckpointConfig{
           folder_ + "/checkpoints", 1,  2,    "server." + std::to_string(c.rank),
           {"server.0", "server.1"}, {}, {"w"}};
@@ -227,9 +213,6 @@ class FaultyJob {
       c.coordinates = {{"dp", c.rank}};
       c.servers = {rpc};
       c.feeds = {{"g", folder_ + "/g.npy"}};
-      if (!row_.rounds)
-        c.checkpoint = exec::CheckpointConfig{folder_ + "/checkpoints", 1,  2, "",
-                                              {"server.0", "server.1"}, {}, {}};
     }
     return c;
   }
@@ -328,9 +311,8 @@ class FaultyJob {
 
 TEST_CASE("whoever is killed or stopped, wherever: the others end in time and say who it was") {
   for (const FaultRow& row : FaultTable()) {
-    INFO((row.rounds ? "rounds: " : "single pushes: ")
-         << (row.server ? "server " : "trainer ") << (row.signal == SIGKILL ? "killed" : "stopped")
-         << " in the phase " << NameOf(row.phase));
+    INFO((row.server ? "server " : "trainer ") << (row.signal == SIGKILL ? "killed" : "stopped")
+                                               << " in the phase " << NameOf(row.phase));
     FaultyJob(row).Run();
   }
 }

@@ -337,16 +337,6 @@ TEST_CASE("a round fails with the server's program, and where nothing was pushed
         "server 0 failed in round 0: trainer 0 has pushed nothing for table 'w' in round 0");
 }
 
-TEST_CASE("nobody asks a server with rounds for a checkpoint") {
-  Job job(1);
-  Word word;
-  job.protocol.Checkpoint(0, 0, 1, word.Take());
-  CHECK(
-      word.message() ==
-      "trainer 0 asks for a checkpoint, and server 0 has rounds, after which it writes by itself");
-  CHECK(job.failures.size() == 1);
-}
-
 TEST_CASE("a push of several messages, in any order") {
   constexpr int64_t kCount = 3 * kChunkBytes / 4 + 5;
   Job job(1, 60, {Dense("large", DType::kFloat32, {kCount})});

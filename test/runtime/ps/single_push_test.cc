@@ -297,37 +297,6 @@ TEST_CASE("a failed program is told to all that wait") {
   CHECK(job.protocol.Next().status().message() == why);
 }
 
-TEST_CASE("a checkpoint is a turn between programs, after the pushes that it names") {
-  Job job(2);
-  Word word;
-  job.protocol.Checkpoint(0, 1, 3, word.Take());
-  REQUIRE(job.Push(1, 0, "v", {1, 1}).ok());
-  CHECK(job.Run() == "1 v");
-  REQUIRE(job.Push(0, 0, "w", {1, 1, 1, 1}).ok());
-  CHECK(job.Run() == "0 w");
-  CHECK_FALSE(word.given);
-  REQUIRE(job.Push(1, 1, "v", {1, 1}).ok());
-  const absl::StatusOr<Turn> turn = job.protocol.Next();
-  REQUIRE(turn.ok());
-  CHECK((turn->kind == Turn::Kind::kCheckpoint && turn->round == 3));
-  // Values may be read meanwhile.
-  CHECK(job.Pull(1, "v") == std::vector<float>{1, 1});
-  CHECK_FALSE(word.given);
-  job.protocol.Finish(absl::OkStatus());
-  CHECK((word.given && word.status.ok()));
-  CHECK(job.Run() == "1 v");
-  // One that cannot be written ends the job.
-  Word failed, waiting;
-  job.protocol.Checkpoint(0, 1, 4, failed.Take());
-  job.protocol.Checkpoint(0, 1, 5, waiting.Take());
-  REQUIRE(job.protocol.Next().ok());
-  job.protocol.Finish(absl::ResourceExhaustedError("the checkpoint of step 4 is not written"));
-  const std::string why = "server 0 failed: the checkpoint of step 4 is not written";
-  CHECK(failed.status.message() == why);
-  CHECK(waiting.status.message() == why);
-  CHECK(job.protocol.Next().status().message() == why);
-}
-
 TEST_CASE("trainers that do not come are waited for as long as the deadline says") {
   SinglePushes protocol({"server 0", "trainer", 2, 0.1, {}}, {}, {});
   REQUIRE(protocol.Join(0).ok());

@@ -24,12 +24,14 @@ constexpr ControlRow kControls[] = {{"conditional_block", "Cond"}, {"while", "Co
 
 }  // namespace
 
+// Null of other ops with blocks.
 mlir::Value predicateOf(mlir::Operation* op) {
   for (const ControlRow& row : kControls)
     if (pd::OpView(op).type() == row.type) return pd::OpView(op).input(row.slot);
   return {};
 }
 
+// A list of names of the op's first block (captures, written).
 std::vector<llvm::StringRef> blockNames(mlir::Operation* op, llvm::StringRef which) {
   std::vector<llvm::StringRef> names;
   auto blocks = op->getAttrOfType<mlir::ArrayAttr>("blocks");
@@ -40,6 +42,8 @@ std::vector<llvm::StringRef> blockNames(mlir::Operation* op, llvm::StringRef whi
   return names;
 }
 
+// The outer fixed point: programs of a role run one after another in any number of steps, so a
+// variable begins a program as any of them, itself included, may have left it.
 Divergence::Divergence(dist::RoleOp role) : role_(role), mesh_(dist::meshOf(role)) {
   for (auto [name, size] :
        llvm::zip(mesh_.getAxes().getAsValueRange<mlir::StringAttr>(), mesh_.getSizes()))
@@ -71,12 +75,15 @@ Mark Divergence::drawn(mlir::Operation* op) {
   return own((alike ? 0 : all()) | (streams ? bits(streams) : 0), op);
 }
 
+// What a server sees of a variable is as its declaration says; of one that is not declared nothing
+// is known.
 Mark Divergence::blocksOf(llvm::StringRef name, mlir::Operation* op) {
   for (auto var : role_.getBody().front().getOps<pd::VarOp>())
     if (var.getSymName() == name) return declared(var);
   return own(all(), op, false);
 }
 
+// A strong set replaces the mark, a weak one (in a block that may not run) adds to it.
 void Divergence::visitSet(pd::SetOp set) {
   Mark mark = of(set.getValue());
   mark.join(control_);
@@ -145,6 +152,8 @@ void Divergence::visitControl(mlir::Operation* op) {
   weak_ = weak;
 }
 
+// What both bodies yield, and, unless they yield the same value, a difference along the axes of the
+// guard.
 void Divergence::visitOn(dist::OnOp on) {
   const bool weak = std::exchange(weak_, true);
   for (auto [argument, input] : llvm::zip(on.getBody().getArguments(), on.getInputs()))
@@ -193,6 +202,9 @@ void Divergence::visitLoop(mlir::Operation* op, mlir::ValueRange inits, unsigned
   }
 }
 
+// Reductions, broadcasts and gathers end equal on all members, so that the marks of the
+// communicator's axes go; scatters and exchanges leave every member its own part. A pull between
+// rounds is one value for all; from servers without rounds each rank may find another one.
 void Divergence::visitCommunication(mlir::Operation* op, dist::CommOp comm) {
   const uint64_t axes = comm ? bits(comm.getAxes()) : 0;
   // An operand and its result, also of a started operation, whose results are marked alike.

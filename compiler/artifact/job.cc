@@ -33,6 +33,7 @@ std::string joined(llvm::StringRef folder, llvm::StringRef name) {
 }
 
 // Streams text into a hash, so that the text of a large module is never held.
+// The buffer keeps the hash from being fed single characters, which the printer writes many of.
 class HashStream : public llvm::raw_ostream {
  public:
   HashStream() { SetBufferSize(1 << 16); }
@@ -84,6 +85,8 @@ constexpr FieldRow kFields[] = {
     {"persistables", Json::value_t::array},
 };
 
+// The shape of what everything after reads without a look. Fields that are not listed are read with
+// defaults.
 mlir::LogicalResult checkManifest(mlir::MLIRContext* context, llvm::StringRef path,
                                   const Json& manifest) {
   if (!manifest.is_object()) return fail(context, path) << "is no JSON object";
@@ -113,6 +116,9 @@ bool isJob(llvm::StringRef path) {
   return manifest.ok() && *manifest != io::Entry::kNone;
 }
 
+// SHA-256 of the module's text without locations, then of the manifest without its digest: what the
+// job does and how it is run, not where its lines came from. Bytecode is not hashed, as its
+// encoding may change while the program does not.
 std::string digestOf(mlir::ModuleOp module, const Json& manifest) {
   HashStream stream;
   mlir::OpPrintingFlags flags;
@@ -124,6 +130,8 @@ std::string digestOf(mlir::ModuleOp module, const Json& manifest) {
   return "sha256:" + stream.hex();
 }
 
+// Both files are written into a folder beside the target, which takes its place at once; a reader
+// never sees one file of the old job and one of the new.
 mlir::LogicalResult writeJob(llvm::StringRef path, mlir::ModuleOp module, const Json& manifest,
                              bool force) {
   mlir::MLIRContext* context = module.getContext();
@@ -168,6 +176,7 @@ mlir::FailureOr<Job> readJob(mlir::MLIRContext* context, llvm::StringRef path) {
   return job;
 }
 
+// The manifest is made again from the module, digest included, and has to be the same.
 mlir::FailureOr<Job> readUnchangedJob(mlir::MLIRContext* context, llvm::StringRef path) {
   mlir::FailureOr<Job> job = readJob(context, path);
   if (mlir::failed(job)) return mlir::failure();

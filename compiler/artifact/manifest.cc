@@ -109,6 +109,7 @@ Json persistables(dist::RoleOp role) {
   return list;
 }
 
+// 0 where extents are unknown.
 int64_t bytesOf(mlir::Type type) {
   mlir::RankedTensorType tensor = pd::tensorOf(type);
   if (!tensor || !tensor.hasStaticShape()) return 0;
@@ -135,6 +136,7 @@ Json communication(pd::ProgramOp program) {
   return list;
 }
 
+// What a role keeps, and what it sends in a step and at start-up.
 Json ledger(dist::RoleOp role) {
   int64_t parameters = 0, others = 0;
   for (auto var : role.getBody().front().getOps<pd::VarOp>())
@@ -149,6 +151,8 @@ Json ledger(dist::RoleOp role) {
 
 }  // namespace
 
+// Keys in a fixed order, since the digest is over the text. `knownFetches`: relations of fetches
+// that were found before (reading a job does not analyse it again).
 nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy,
                                     const Json* knownFetches) {
   Json manifest = {{"schema", 1u},

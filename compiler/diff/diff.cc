@@ -37,6 +37,8 @@ std::string nameOfValue(mlir::Value value) {
 // (slot[index], name) of the arguments of one side of a framework op.
 using Arguments = std::vector<std::pair<std::string, std::string>>;
 
+// Inputs by the names of their values, outputs by the names that the slots hold: values have none
+// before they are made.
 Arguments argumentsOf(Operation* op, llvm::StringRef side) {
   Arguments list;
   unsigned operand = 0;
@@ -74,10 +76,15 @@ bool isImplied(Operation& op) {
   return llvm::isa<pd::GetOp, pd::InputOp, pd::UndefOp, pd::YieldOp>(op);
 }
 
+// Compares two modules block by block. Ops of a block are aligned by what they define (align, of
+// the keys of both sides), so that an op that was inserted does not make all that follow it
+// different; those that are paired are compared argument by argument, and their regions in turn.
 class Differ {
  public:
   DiffReport report;
 
+  // Differences come in the order of the left side; what only the right side has stands before the
+  // pair that follows it there.
   void blocks(const std::string& where, mlir::Block* a, mlir::Block* b) {
     Side left(a), right(b);
     Alignment alignment = align(left.keys, right.keys);
@@ -177,6 +184,8 @@ class Differ {
     }
   }
 
+  // Two ops that are taken for the same one: slots, attributes, types of results, and what is in
+  // their regions. A nested program or role begins a path of its own.
   void ops(const std::string& outer, const std::string& where, Operation* a, Operation* b) {
     if (pd::OpView::isFrameworkOp(a) && pd::OpView::isFrameworkOp(b)) {
       arguments(where, "input", argumentsOf(a, "ins"), argumentsOf(b, "ins"));

@@ -22,6 +22,9 @@ using mlir::Attribute;
 // Field numbers: framework.proto.
 class Exporter {
  public:
+  // Blocks lie in regions of the ops that own them, and in the file one after the other, by the
+  // numbers that the description of each region says. So every block is written into a text of its
+  // own first, and all of them are put together here.
   mlir::FailureOr<std::string> run(pd::ProgramOp program) {
     auto description = program->getAttrOfType<mlir::DictionaryAttr>("block");
     if (mlir::failed(exportBlock(program.getBodyBlock(), description, 0))) return mlir::failure();
@@ -79,6 +82,8 @@ class Exporter {
     return mlir::success();
   }
 
+  // The block of a region, and with its ops those in their regions. `fallbackIndex` is the number
+  // of a block without a description: 0 of the program's own, which needs none.
   mlir::LogicalResult exportBlock(mlir::Block* body, mlir::DictionaryAttr description,
                                   int fallbackIndex) {
     auto number = [&](llvm::StringRef name, int fallback) {
@@ -103,6 +108,9 @@ class Exporter {
     return mlir::success();
   }
 
+  // Ops that only say how values and variables hang together (reads, sets, feeds, ends of blocks)
+  // have no counterpart: in the file names say it. A pd.orphan_block owns a block that no op refers
+  // to, and is no op there.
   mlir::LogicalResult exportOp(mlir::Operation& op, WireWriter& out) {
     if (llvm::isa<pd::DeclOp, pd::InputOp, pd::GetOp, pd::SetOp, pd::UndefOp, pd::YieldOp>(op))
       return mlir::success();
@@ -140,6 +148,9 @@ class Exporter {
     return mlir::success();
   }
 
+  // The extents and element type of a variable, at the place that its kind has for them:
+  // SelectedRows (8) have a plain tensor, tensors (7) and arrays of them (13) one with a LoD level
+  // around it.
   static void writeDescription(pd::DeclOp decl, int32_t dtype, WireWriter& out) {
     bool rows = decl.getKind() == 8;
     size_t description = rows ? 0 : out.begin(decl.getKind() == 13 ? 4 : 3);
@@ -185,6 +196,9 @@ class Exporter {
     return mlir::success();
   }
 
+  // Slots that begin with `$` are ours, for what the file says by names alone (what a block takes
+  // from outside), and the file has none of them; their operands are counted all the same, since
+  // operands lie in the order of all slots.
   mlir::LogicalResult exportFrameworkOp(mlir::Operation& op, WireWriter& out) {
     size_t start = out.begin(4);
     unsigned operand = 0;
@@ -245,6 +259,8 @@ class Exporter {
     return mlir::success();
   }
 
+  // Single attributes repeat across lists that differ (op_role, op_device): their messages are kept
+  // too.
   mlir::LogicalResult writeAttribute(mlir::Operation& op, mlir::NamedAttribute named,
                                      WireWriter& out) {
     llvm::StringRef& known = attributes_[{named.getName(), named.getValue()}];

@@ -28,6 +28,8 @@ bool BlockAnalysis::run() {
   return collectSaved();
 }
 
+// Parents come before their blocks, so the list is a tree rooted in block 0, and every walk from a
+// block outwards ends.
 bool BlockAnalysis::checkStructure() {
   if (program_.blocks.empty()) return fail(0, -1, "the program has no block");
   std::vector<int> depth(program_.blocks.size(), 0);
@@ -62,6 +64,8 @@ bool BlockAnalysis::claimBlocks() {
   return true;
 }
 
+// An op owns the blocks that its attributes name and no op before it has named: a gradient op names
+// the block of its forward op too, which that one owns.
 bool BlockAnalysis::claim(int block, int op) {
   for (const WireAttr& attribute : program_.blocks[block].ops[op].attrs) {
     for (int target : attribute.blocks) {
@@ -116,6 +120,8 @@ std::vector<int> BlockAnalysis::orphans() const {
   return blocks;
 }
 
+// The innermost declaration around a block, as the framework's scopes find it; `at`: the block that
+// has it.
 const WireVar* BlockAnalysis::resolve(int block, Name name, int* at) const {
   for (int k = block; k >= 0; k = program_.blocks[k].parent) {
     auto found = declared_[k].find(name);
@@ -191,6 +197,10 @@ bool BlockAnalysis::collectSnapshots(int block) {
   return true;
 }
 
+// A name that is not the block's own is captured from around it, and from where: the first time it
+// is met decides whether its value at entry counts (`strong`: read by an op, not merely updated).
+// Of its own names only those matter that are read before they are written: they hold what a turn
+// before has left, or the tape.
 void BlockAnalysis::read(int block, Name name, bool strong) {
   if (block == 0 || name == kEmptyName || isPersistable(block, name)) return;
   BlockInterface& interface = interfaces_[block];
@@ -204,6 +214,8 @@ void BlockAnalysis::read(int block, Name name, bool strong) {
     spent_ += interface.locals.insert(name);
 }
 
+// A name from outside that the block writes is captured as well, since a block that does not run,
+// or no turn of it, leaves it as it was.
 void BlockAnalysis::write(int block, Name name) {
   if (block == 0 || name == kEmptyName || isPersistable(block, name)) return;
   BlockInterface& interface = interfaces_[block];
@@ -215,6 +227,8 @@ void BlockAnalysis::write(int block, Name name) {
   spent_ += 1 + interface.written.insert(name);
 }
 
+// Names that blocks exchange become operands and results: a file of nested blocks that all capture
+// everything would make of n names n times their number of blocks.
 bool BlockAnalysis::spend(int block, size_t names) {
   spent_ += static_cast<int64_t>(names);
   return spent_ <= budget_.maxInterfaceNames ||
@@ -223,6 +237,9 @@ bool BlockAnalysis::spend(int block, size_t names) {
                   " names with the blocks around them");
 }
 
+// What one op reads, then what its blocks do (their captures are read here, what they write is
+// written here), then what it writes. Outputs that the op updates in place count as read, but not
+// strongly.
 bool BlockAnalysis::visitOp(int block, int index, int depth) {
   llvm::ArrayRef<int> children = owned(block, index);
   if (block == 0 && children.empty()) return true;
@@ -249,6 +266,9 @@ bool BlockAnalysis::visitOp(int block, int index, int depth) {
   return spend(block, 0);
 }
 
+// The interface of a block: its forward block's first, whose names it may take from the tape. A
+// chain of gradients of gradients is as long as the nesting that allows it; a longer one is a file
+// that somebody made up.
 bool BlockAnalysis::analyze(int block, int depth) {
   if (states_[block] == State::Done) return true;
   if (states_[block] == State::Running)
@@ -293,6 +313,8 @@ bool BlockAnalysis::collectWanted(int block, int index,
 }
 
 // Who asks for a block's own names: gradient blocks (their locals), and the owning op.
+// A block keeps what is asked for from outside after a turn has ended: own names, and captures that
+// it did not write.
 bool BlockAnalysis::collectSaved() {
   std::vector<llvm::SetVector<Name>> wanted(interfaces_.size());
   for (int k = 1; k < static_cast<int>(interfaces_.size()); ++k) {

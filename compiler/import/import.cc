@@ -16,6 +16,7 @@ using framework::OpDesc;
 using mlir::Attribute;
 using mlir::Value;
 
+// Names are numbers here (wire.cc), so that an attribute is looked up without hashing text.
 mlir::StringAttr Importer::nameAttr(Name name) {
   mlir::StringAttr& attribute = nameAttrs_[name];
   if (!attribute) attribute = builder_.getStringAttr(program_.names[name]);
@@ -28,6 +29,8 @@ mlir::StringAttr Importer::slotName(llvm::StringRef name) {
   return attribute;
 }
 
+// For people "block 0, op 3", for tools file, block and op as line and column. A program that was
+// made from another format (PIR) has the positions of that one.
 mlir::Location Importer::at(int block, int op) {
   if (static_cast<size_t>(block) < options_.positions.size() &&
       static_cast<size_t>(op) < options_.positions[block].size())
@@ -54,6 +57,7 @@ mlir::InFlightDiagnostic Importer::error(int block, int index) {
   return diagnostic;
 }
 
+// Nothing of a program is left in the module where part of it could not be imported.
 mlir::FailureOr<pd::ProgramOp> Importer::run() {
   if (!analysis_.run()) {
     const BlockError& why = analysis_.error;
@@ -112,6 +116,8 @@ mlir::ArrayAttr Importer::names(llvm::ArrayRef<Name> list) {
   return builder_.getArrayAttr(attributes);
 }
 
+// What the file says of a block beside its ops and variables, and the names of the region's
+// arguments (captures, locals) and results (written, saved), in their order.
 mlir::DictionaryAttr Importer::describeBlock(int index, bool orphan) {
   const WireBlock& block = program_.blocks[index];
   mlir::NamedAttrList list;
@@ -132,6 +138,9 @@ mlir::DictionaryAttr Importer::describeBlock(int index, bool orphan) {
 // Cells
 //===----------------------------------------------------------------------===//
 
+// The value that a name has now. A name without one is a persistable (a pd.get at its first read,
+// shared by later ones until it is set), a feed (in the main block, where an op needs the value),
+// or nothing that anybody has written (pd.undef).
 Value Importer::read(int block, Name name, Cells& cells, bool strong) {
   auto found = cells.values.find(name);
   if (found != cells.values.end()) return found->second;
@@ -166,6 +175,7 @@ void Importer::write(int block, Name name, Value value, Cells& cells, bool inReg
   cells.persistables[name] = value;
 }
 
+// Persistables are forgotten after the regions: they may have been set inside.
 mlir::LogicalResult Importer::importRegions(int block, int index, mlir::Operation* op,
                                             Cells& cells) {
   llvm::SmallVector<Attribute> descriptions;
@@ -178,6 +188,8 @@ mlir::LogicalResult Importer::importRegions(int block, int index, mlir::Operatio
   return mlir::success();
 }
 
+// A block that no op owns is kept as the region of an op of its own, so that an export can write it
+// again.
 mlir::LogicalResult Importer::importOrphan(int index) {
   mlir::OperationState state(at(index, 0), "pd.orphan_block");
   state.addAttribute("ins", builder_.getArrayAttr({}));
@@ -188,6 +200,9 @@ mlir::LogicalResult Importer::importOrphan(int index) {
   return fillRegion(index, builder_.create(state)->getRegion(0));
 }
 
+// The region's arguments are the first values of its names; at its end it yields what was written,
+// then what the block's gradient will read. A snapshot is such a value as it was when the block
+// began.
 mlir::LogicalResult Importer::fillRegion(int index, mlir::Region& region) {
   mlir::OpBuilder::InsertionGuard guard(builder_);
   mlir::Block* body = builder_.createBlock(&region);
@@ -206,6 +221,7 @@ mlir::LogicalResult Importer::fillRegion(int index, mlir::Region& region) {
   return mlir::success();
 }
 
+// Declarations first, as in the file; inputs are put after them, in front of all ops.
 mlir::LogicalResult Importer::importBlock(int index, Cells& cells) {
   const WireBlock& block = program_.blocks[index];
   for (const WireVar& var : block.vars) importDecl(var);

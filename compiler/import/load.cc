@@ -84,6 +84,8 @@ bool isWire(llvm::StringRef bytes) {
 
 }  // namespace
 
+// In the order of certainty: a ProgramDesc has no mark, but the whole of one parses as its fields;
+// the others begin with a mark or a word.
 FileKind sniff(llvm::StringRef bytes) {
   if (bytes.empty()) return FileKind::Empty;
   if (isWire(bytes)) return FileKind::ProgramDesc;
@@ -104,6 +106,7 @@ bool holdsOneProgram(FileKind kind) {
          kind == FileKind::PirJson;
 }
 
+// All formats become the bytes of a ProgramDesc first; only one importer gives them a meaning.
 mlir::FailureOr<pd::ProgramOp> importAny(mlir::ModuleOp module, llvm::StringRef bytes,
                                          const ImportOptions& options) {
   mlir::MLIRContext* context = module.getContext();
@@ -121,6 +124,7 @@ mlir::FailureOr<pd::ProgramOp> importAny(mlir::ModuleOp module, llvm::StringRef 
   return importProgram(module, normal->bytes, positioned);
 }
 
+// "-" is the standard input.
 mlir::FailureOr<std::string> readFile(mlir::MLIRContext* context, llvm::StringRef path) {
   if (path != "-" && llvm::sys::fs::is_directory(path))
     return mlir::emitError(fileLocation(context, path)) << "is a folder, expected a program file";

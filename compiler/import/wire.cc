@@ -63,6 +63,10 @@ class Reader {
  private:
   // Walks the fields of the message that ends at `end`; `known(field, body, number)` gets each
   // field of the schema: the bytes of a Bytes, Name or Message field, the value of a Varint.
+  // Fields may come in any order, repeated and unknown ones among them; a repeated single field
+  // counts by its last value, as protobuf has it. Required fields are looked for at the end. The
+  // walk is the only place that moves through the bytes; `known` may read a submessage, from where
+  // the walk takes up again.
   template <typename Known>
   bool fields(Message message, size_t end, llvm::SmallVectorImpl<char>& unknown, Known known) {
     const int in = static_cast<int>(message);
@@ -162,6 +166,8 @@ class Reader {
     return true;
   }
 
+  // What follows a tag: a number, or so many bytes, of which `body` is a view. Nothing reaches past
+  // `end`, the end of the message around it.
   bool payload(int wire, size_t end, llvm::StringRef& body, uint64_t& value) {
     if (wire == kWireVarint) return varint(value, end);
     size_t length = wire == kWire64 ? 8 : 4;
@@ -180,6 +186,8 @@ class Reader {
     return true;
   }
 
+  // Seven bits a byte, least first, ten bytes at most, of which the last one has a single bit of
+  // use.
   bool varint(uint64_t& value, size_t end) {
     if (at_ < end && static_cast<uint8_t>(bytes_[at_]) < 0x80) {  // nearly all of them
       value = static_cast<uint8_t>(bytes_[at_++]);
@@ -258,6 +266,9 @@ class Reader {
     return ok;
   }
 
+  // Attributes of an op are looked up by their bytes later (lists of them repeat all through a
+  // program), which takes that they lie together in the file: `attrBytes` is their span where they
+  // do.
   bool readOp(llvm::StringRef body, WireOp& op) {
     llvm::SmallString<0> unknown;
     llvm::SmallVector<WireSlot, 8> inputs, outputs;
@@ -311,6 +322,8 @@ class Reader {
     return ok && take(static_cast<int64_t>(arguments.size()), kArgumentMemory, "arguments");
   }
 
+  // Only what says how blocks and variables hang together is read here; the value itself stays
+  // bytes until an op is made of it.
   bool readAttr(llvm::StringRef body, WireAttr& attr) {
     attr.bytes = body;
     llvm::SmallString<0> unknown;
@@ -343,6 +356,7 @@ class Reader {
     return ok && take(fieldCount_ - before, kNumberMemory, "values of an attribute");
   }
 
+  // Names as small numbers: a program has many more uses of names than names.
   Name intern(llvm::StringRef name) {
     auto [found, fresh] = index_.try_emplace(llvm::CachedHashStringRef(name),
                                              static_cast<Name>(program_.names.size()));

@@ -11,6 +11,7 @@ using llvm::success;
 
 namespace {
 
+// A tensor of one element, [1]: what conditions and counters of the framework are.
 int newOne(Lowering& lowering, StringRef name, DType dtype) {
   pd::TensorInfo info;
   info.dtype = dtype;
@@ -29,6 +30,7 @@ int newList(Lowering& lowering, StringRef name) {
   return lowering.newBuffer(name, info);
 }
 
+// A call whose every argument is a slot of its own.
 void addCall(Lowering& lowering, StringRef function, const std::vector<int>& inputs,
              const std::vector<int>& outputs, const std::vector<int64_t>& ints) {
   CallNode call{.callee = function.str(), .ints = ints, .slots = {0}};
@@ -46,6 +48,7 @@ void addCall(Lowering& lowering, StringRef function, const std::vector<int>& inp
   lowering.add(std::move(node));
 }
 
+// A call with two slots, all inputs in the first one.
 void addCallOnList(Lowering& lowering, StringRef function, const std::vector<int>& inputs,
                    int output) {
   Node node{.op = lowering.position(), .args = inputs};
@@ -71,6 +74,8 @@ void addLoop(Lowering& lowering, int condition, std::vector<Node> body) {
   lowering.addControl(std::move(node));
 }
 
+// Arguments of the region come first as captures, which are the operands themselves: no copy is
+// made, since a block writes a captured variable only by way of what it hands out.
 void bindCaptures(Lowering& lowering, const BlockOp& op) {
   for (size_t i = 0; i < op.names("captures").size(); ++i) {
     mlir::Value operand = op.captured(i);
@@ -79,6 +84,7 @@ void bindCaptures(Lowering& lowering, const BlockOp& op) {
   }
 }
 
+// Nodes of all three parts go to `body`, in this order.
 LogicalResult lowerBody(Lowering& lowering, const BlockOp& op, std::vector<Node>& body, Part before,
                         Part after) {
   const Lowering::Into into(lowering, body);
@@ -86,6 +92,10 @@ LogicalResult lowerBody(Lowering& lowering, const BlockOp& op, std::vector<Node>
   return after();
 }
 
+// The least upper bound of two descriptions of a variable, one from before the block and one from
+// its end: an extent that differs becomes unknown, the LoD level the larger one. Extents only ever
+// lose information, so that asking again until nothing changes ends after at most rank + levels
+// rounds. Tensors of one element may differ in rank: [1] and [] hold the same.
 LogicalResult merge(const BlockOp& op, pd::TensorInfo& into, const pd::TensorInfo& other,
                     StringRef name, bool& changed) {
   const bool oneElement =

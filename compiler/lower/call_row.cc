@@ -13,6 +13,8 @@ using kernels::AttributeKind;
 using llvm::StringRef;
 using llvm::Twine;
 
+// A slot or attribute of an op, with the marks `@` (asked of the lowering), `$` (the old value of
+// an output) and `-` (none).
 bool isName(StringRef text) {
   return !text.empty() && llvm::all_of(text, [](char c) {
     return llvm::isAlnum(c) || StringRef("_@$-").contains(c);
@@ -48,6 +50,8 @@ bool takes(AttributeKind kind, pd::AttrType type) {
 
 }  // namespace
 
+// Only what differs is written in a row; a binding to its own name is an error, as it could only be
+// a mistake or a leftover.
 std::optional<CallRow> CallRow::parse(StringRef text, std::string& error) {
   CallRow row;
   auto [function, bindings] = text.split('(');
@@ -86,6 +90,8 @@ StringRef CallRow::nameInOp(StringRef name) const {
   return it->second == "-" ? StringRef() : StringRef(it->second);
 }
 
+// Compared once, when the tables are made, so that no row can name a slot or an attribute that its
+// op has not: the lowering of a program then need not check.
 std::string CallRow::misfit(const pd::OpSpec& op) const {
   const kernels::Signature& s = *signature_;
   auto slot = [&](const kernels::SlotSpec& own, const pd::Slot* its, StringRef what) {

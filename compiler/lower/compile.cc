@@ -81,6 +81,8 @@ LogicalResult good(mlir::Operation* at, const absl::Status& status) {
 }
 
 // The kernels of a plan as source, and where their names go.
+// Kernels are keyed by their address: fusion has made them distinct objects, of which equal ones
+// come to one symbol by their text.
 struct Sources {
   std::vector<KernelSource> kernels;
   std::map<const Kernel*, std::string> symbols;
@@ -102,6 +104,7 @@ Sources collect(const Plan& plan, const Target& target) {
   return sources;
 }
 
+// What one step runs, counted as written: the body of a loop once.
 void count(const std::vector<Node>& body, CompileStatistics& statistics) {
   for (const Node& node : body) {
     for (const std::vector<Node>* inner : node.bodies()) count(*inner, statistics);
@@ -130,6 +133,7 @@ class PlanLowering {
   }
 
  private:
+  // Fusion comes before updates in place: a temporary that fusion has removed needs no copy.
   LogicalResult add(pd::ProgramOp program, mlir::Block& block, const LoweringRequest& request,
                     PlanProgram named) {
     auto lowered =
@@ -177,6 +181,9 @@ llvm::FailureOr<Plan> lowerPrograms(pd::ProgramOp main, pd::ProgramOp startup,
   return plan;
 }
 
+// The plan and its library appear in `folder` at once, by one exchange of folders, or not at all;
+// what stands there is replaced only if it is a compiled plan and nothing else, which is asked
+// before the work and again at the exchange.
 llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::ProgramOp startup,
                                                    const CompileOptions& options,
                                                    const std::string& folder) {

@@ -54,6 +54,7 @@ std::optional<int64_t> whole(double number) {
   return static_cast<int64_t>(number);
 }
 
+// Of dense tensors with static extents: rows of sequences depend on the batch.
 Result foldShape(Folder& f, const pd::OpView& op, const pd::TensorInfo&) {
   const pd::TensorInfo* input = f.infoOf(op.input("Input"));
   if (!input || input->kind != pd::Kind::Tensor || input->lodLevel > 0 || !input->isStatic())
@@ -61,6 +62,7 @@ Result foldShape(Folder& f, const pd::OpView& op, const pd::TensorInfo&) {
   return Numbers(input->dims.begin(), input->dims.end());
 }
 
+// The text of the value, where there is one, is exact; the number beside it is a float32.
 Result foldFill(Folder&, const pd::OpView& op, const pd::TensorInfo& out) {
   if (op.hasInput("ValueTensor") || !out.isStatic()) return std::nullopt;
   double value = op.getFloat("value");
@@ -75,6 +77,8 @@ Result foldFill(Folder&, const pd::OpView& op, const pd::TensorInfo& out) {
   return Numbers(out.elements(), *number);
 }
 
+// Versions of the op differ in the attribute that has the values; the lists of other types are
+// empty.
 Result foldAssignValue(Folder&, const pd::OpView& op, const pd::TensorInfo& out) {
   for (llvm::StringRef list : {"int32_values", "int64_values", "bool_values"}) {
     const std::vector<int64_t> values = op.getInts(list);
@@ -92,6 +96,8 @@ Result foldAssignValue(Folder&, const pd::OpView& op, const pd::TensorInfo& out)
 // Same elements in the same order.
 Result foldSame(Folder& f, const pd::OpView& op, const pd::TensorInfo&) { return f.in(op, "X"); }
 
+// Of vectors, by constant bounds; bounds count from the end where negative and are cut at the
+// extent.
 Result foldSlice(Folder& f, const pd::OpView& op, const pd::TensorInfo&) {
   for (llvm::StringRef slot :
        {"StartsTensor", "EndsTensor", "StartsTensorList", "EndsTensorList"}) {

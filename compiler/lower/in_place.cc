@@ -11,6 +11,7 @@
 namespace dtranspile::lower {
 namespace {
 
+// -1 where no stage loads the operand.
 int stageOfLastLoad(const Kernel& kernel, int operand) {
   int last = -1;
   for (size_t s = 0; s < kernel.stages.size(); ++s) {
@@ -25,6 +26,7 @@ int stageOfLastLoad(const Kernel& kernel, int operand) {
   return last;
 }
 
+// One after the last stage where none stores to it.
 int stageOfFirstStore(const Kernel& kernel, int operand) {
   for (size_t s = 0; s < kernel.stages.size(); ++s) {
     for (const Store& store : kernel.stages[s].stores) {
@@ -73,6 +75,12 @@ void mergeOperands(Node& node, int into, int from) {
   node.writes.erase(node.writes.begin() + from);
 }
 
+// Copies of a temporary to a variable at the end of an update (`p = p - rate * g` computes a new
+// value, then stores it) become stores to the variable. For a copy c of temporary t, written by
+// node w alone, to variable v this is safe where: nobody else reads or writes v from w to c; nobody
+// writes v from c to the last reader of t; no collective that uses v is under way at w; and w
+// itself, if it reads v, reads each element before it writes it. All questions are answered from
+// the sorted lists of users of a storage.
 class InPlace {
  public:
   InPlace(Plan& plan, const Body& body) : plan_(plan), whole_(body), body_(body.nodes()) {
@@ -96,6 +104,7 @@ class InPlace {
  private:
   using Users = std::set<size_t>;  // numbers of nodes
 
+  // By storage, not by buffer: views of one tensor have one.
   bool touches(const Node& node, int storage, bool writesOnly) const {
     for (size_t a = 0; a < node.args.size(); ++a) {
       if (plan_.storageOf(node.args[a]) == storage && (!writesOnly || node.writes[a])) return true;
@@ -129,6 +138,8 @@ class InPlace {
     return false;
   }
 
+  // Renames the temporary's storage, with all its views, to the variable's, and says whether the
+  // copy is now superfluous.
   bool tryReplace(size_t copy) {
     const int temporary = plan_.storageOf(body_[copy].args[0]),
               variable = plan_.storageOf(body_[copy].args[1]);
@@ -169,6 +180,8 @@ class InPlace {
     return true;
   }
 
+  // Kernels with extents that only the run knows are left alone: whether they walk two operands
+  // alike cannot be seen here.
   bool writerMayShare(const Node& node, int temporary, int variable) const {
     const auto* kernel = node.as<KernelNode>();
     if (const auto* call = node.as<CallNode>())

@@ -13,6 +13,8 @@ const Persistable* Lowering::variable(llvm::StringRef name) const {
   return found == variables_.end() ? nullptr : &plan_.persistables[found->second];
 }
 
+// The ops of a block that somebody needs. Sends are not waited for by an op of the program: those
+// that are open at the end of the block are handed to the caller.
 LogicalResult Lowering::lowerOps(mlir::Block& block, std::vector<int>& sends) {
   std::vector<int> outer = std::exchange(openSends_, {});
   for (mlir::Operation& op : block) {
@@ -28,6 +30,7 @@ LogicalResult Lowering::lowerTask(mlir::Block& block) {
   return lowerOps(block, sends);
 }
 
+// No send outlives its block: whoever runs the block again may write over what is being sent.
 LogicalResult Lowering::lowerBlock(mlir::Block& block) {
   std::vector<int> sends;
   if (failed(lowerOps(block, sends))) return llvm::failure();
@@ -45,6 +48,7 @@ void Lowering::bind(mlir::Value value, int buffer, pd::TensorInfo info) {
   buffers_[value] = buffer;
 }
 
+// The value is that other one: same buffer, same extents, same tape.
 void Lowering::bind(mlir::Value value, mlir::Value like) {
   if (auto tape = tapes_.find(like); tape != tapes_.end()) {
     Tape same = tape->second;
@@ -55,6 +59,8 @@ void Lowering::bind(mlir::Value value, mlir::Value like) {
   bind(value, bufferOf(like), std::move(same));
 }
 
+// A tensor of known extents gets memory of the plan (which arena.cc places), anything else is a
+// value that makes its own when it runs.
 int Lowering::newBuffer(llvm::StringRef name, const pd::TensorInfo& info) {
   Buffer buffer{.name = name.str(),
                 .dtype = info.dtype,
@@ -66,6 +72,7 @@ int Lowering::newBuffer(llvm::StringRef name, const pd::TensorInfo& info) {
   return plan_.addBuffer(std::move(buffer));
 }
 
+// What was lowered inside of the op, so that it can be lowered again.
 void Lowering::forget(mlir::Operation* op) {
   auto forgetAll = [&](mlir::ValueRange values) {
     for (mlir::Value value : values) {
@@ -95,6 +102,8 @@ void Lowering::copy(int from, int to) {
        .what = CopyNode{}});
 }
 
+// Copies that happen at once: where a target is still to be read as another copy's source, its old
+// value is kept aside first (values of a loop that change places).
 void Lowering::copyAll(const std::vector<std::pair<int, int>>& moves) {
   std::set<int> targets;
   for (const auto& [from, to] : moves)
@@ -113,6 +122,8 @@ void Lowering::copyAll(const std::vector<std::pair<int, int>>& moves) {
   for (const auto& [from, to] : safe) copy(from, to);
 }
 
+// A node with bodies: its arguments are all that they touch, so that passes over nodes need not
+// look inside.
 void Lowering::addControl(Node node) {
   node.op = position_;
   node.gatherArgs();

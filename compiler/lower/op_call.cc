@@ -39,6 +39,8 @@ void appendAbsent(AttributeKind kind, CallNode& call) {
   }
 }
 
+// Of its type in the table, the program's value or the default. False for types that no call takes:
+// blocks, variables.
 bool appendAttribute(const pd::OpView& op, StringRef name, CallNode& call) {
   using Type = pd::AttrType;
   const pd::AttrRow* row = op.spec() ? op.spec()->attribute(name) : nullptr;
@@ -81,6 +83,9 @@ int OpLowering::asSeen(const TensorRef& tensor) {
              : program_.plan().addView(tensor.buffer, b.name, tensor.dims);
 }
 
+// A call that the function of a rule puts together itself, with tensors and attributes by their
+// names in the signature, in any order. Slots that are not given are empty, attributes zero or
+// empty.
 void OpLowering::call(StringRef function, const CallArguments& given) {
   const kernels::Signature* signature = kernels::FindSignature(function.str());
   assert(signature && "a library call without a signature");
@@ -123,6 +128,9 @@ TensorRef OpLowering::nothing() {
   return {program_.plan().addBuffer({.name = "@EMPTY@", .dims = {0}}), DType::kFloat32, {0}};
 }
 
+// The call of the rule's row: the op's own slots and attributes, under the names that the row says.
+// Inputs that the call does not take are refused where the program has them, but for gradient ops,
+// which are given more than they need.
 LogicalResult OpLowering::callRow() {
   std::string error;
   const std::optional<CallRow> row = CallRow::parse(rule_.call, error);

@@ -10,6 +10,8 @@ namespace {
 // A loop that has not ended after so many turns is taken for one that never will.
 constexpr int64_t kMostTurns = 100'000'000;
 
+// The compiler's enumerations and the runtime's are apart, so that neither includes the other's
+// headers; a value added to one does not compile here until it has its counterpart.
 exec::Space spaceOf(Space space) {
   switch (space) {
     case Space::Arena: return exec::Space::kArena;
@@ -74,6 +76,8 @@ class PlanWriter {
   }
 
  private:
+  // A buffer of the compiler may share the memory of another one (`storage`), as a view or a tensor
+  // of the same bytes; in the plan both have the same offset, and who shares what no longer shows.
   exec::Buffer buffer(const Buffer& from) const {
     exec::Buffer to;
     to.name = from.name;

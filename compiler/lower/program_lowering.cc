@@ -109,6 +109,8 @@ int ProgramLowering::fetchBuffer(mlir::Value value) {
   return rows;
 }
 
+// Ops that run and that nothing lowers, blocks included: all of them, so that one message names
+// them.
 void ProgramLowering::findMissing(mlir::Block& block, Missing& missing) {
   for (mlir::Operation& op : block) {
     if (!needed().isLive(&op) || llvm::isa<pd::DeclOp, pd::InputOp, pd::GetOp, pd::SetOp,
@@ -140,6 +142,7 @@ LogicalResult ProgramLowering::checkRules(mlir::Block& block) {
   return error;
 }
 
+// One op, by what it is. Everything emitted meanwhile says that it belongs to it (At).
 LogicalResult ProgramLowering::lower(mlir::Operation& op) {
   if (llvm::isa<pd::DeclOp>(op)) return success();
   const At here(*this, pd::describe(&op));
@@ -194,6 +197,8 @@ LogicalResult ProgramLowering::lowerRandom(pd::OpView op) {
   return success();
 }
 
+// A feed's buffer has the extents of the data that will be fed, where the caller says them, else
+// those that the program declares. Rows of a ragged feed are unknown: it becomes a value.
 LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
   pd::TensorInfo feed = pd::declaredInfo(op.getValue().getType());
   const std::string name = op.getName().str();
@@ -312,6 +317,8 @@ llvm::ArrayRef<mlir::Operation*> ProgramLowering::writersBehind(mlir::Operation*
   return all.drop_front(first - all.begin());
 }
 
+// The value goes into the memory of the variable; a copy is left out where the op that makes the
+// value may write there at once (placeInVariable).
 LogicalResult ProgramLowering::lowerSet(pd::SetOp op) {
   const Persistable* to = variable(op.getVar());
   if (!to) return isHeldByParts(op) ? success() : refuseVariable(op, op.getVar());
@@ -327,6 +334,8 @@ LogicalResult ProgramLowering::lowerSet(pd::SetOp op) {
   return success();
 }
 
+// Results get their declared extents, then those that inference finds for the operands at hand,
+// which are more exact; then the op's rule makes nodes of it.
 LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
   if (isBlockOp(op.type())) return lowerBlockOp(*this, op);
   for (mlir::Value result : op.operation()->getResults())

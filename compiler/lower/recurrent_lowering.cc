@@ -29,6 +29,9 @@ pd::TensorInfo stackOf(pd::TensorInfo row, int64_t extent) {
 
 }  // namespace
 
+// step, more = begin(sequence); while more: rows of the inputs, the block, rows of the outputs,
+// next. Where a gradient follows, each turn also pushes what the block's gradient will read to
+// lists (the tape).
 LogicalResult lowerRecurrent(Lowering& lowering, const BlockOp& block) {
   const pd::OpView& op = block.op();
   mlir::Value first = op.input("inputs");
@@ -93,6 +96,10 @@ LogicalResult lowerRecurrent(Lowering& lowering, const BlockOp& block) {
   return success();
 }
 
+// The same loop in the opposite direction. Carried are the gradients of the states: zero at first,
+// and from turn to turn the gradient of `ex_states` becomes that of `states`. What is left after
+// the last turn is the gradient of the initial states. Values of the forward block come from its
+// tape, rows of sequences from these themselves.
 LogicalResult lowerRecurrentGrad(Lowering& lowering, const BlockOp& block) {
   const pd::OpView& op = block.op();
   std::optional<Tape> tape = tapeOf(lowering, block, "step_scopes");

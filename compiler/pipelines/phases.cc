@@ -10,6 +10,8 @@
 namespace dtranspile {
 namespace {
 
+// The phases of compilation as passes, so that tests and people can run each by itself on text. The
+// module becomes the text of one class of ranks.
 class Specialize : public mlir::PassWrapper<Specialize, mlir::OperationPass<mlir::ModuleOp>> {
  public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Specialize)
@@ -35,6 +37,7 @@ class Specialize : public mlir::PassWrapper<Specialize, mlir::OperationPass<mlir
   }
 
  private:
+  // All classes are reported as remarks: a test sees how the ranks were divided.
   std::optional<RankClass> choose(dist::RoleOp named) {
     mlir::FailureOr<std::vector<RankClass>> classes = classesOf(named);
     if (mlir::failed(classes)) return std::nullopt;
@@ -64,6 +67,7 @@ class Specialize : public mlir::PassWrapper<Specialize, mlir::OperationPass<mlir
                                  llvm::cl::init("inline")};
 };
 
+// The module, which has to be the text of one rank, is changed in place.
 class ExportCollective
     : public mlir::PassWrapper<ExportCollective, mlir::OperationPass<mlir::ModuleOp>> {
  public:

@@ -17,6 +17,8 @@ Attribute strings(Builder& b, const google::protobuf::RepeatedPtrField<std::stri
   return b.getArrayAttr(list);
 }
 
+// A Scalar carries its own type, apart from that of the attribute; a complex number is a pair of
+// reals.
 Attribute scalar(Builder& b, const Scalar& value) {
   Attribute inner;
   switch (value.type()) {
@@ -44,6 +46,8 @@ struct Kind {
 
 bool always(const OpDesc::Attr&) { return true; }
 
+// Codes without a gap from 0 (INT) to 17 (SCALARS), as framework.proto numbers them; `field` is the
+// number of OpDesc.Attr's field in that file.
 const Kind kKinds[] = {
     {"INT", 3, [](const OpDesc::Attr& a) { return a.has_i(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getI32IntegerAttr(a.i()); }},
@@ -110,6 +114,8 @@ const Kind kKinds[] = {
      }},
 };
 
+// The inverse of scalar(): a scalar of any width is written as the widest of its kind, as the
+// framework does.
 void writeScalar(pd::ScalarAttr value, Scalar& out) {
   Attribute inner = value.getValue();
   if (auto flag = llvm::dyn_cast<mlir::BoolAttr>(inner)) {
@@ -128,12 +134,15 @@ void writeScalar(pd::ScalarAttr value, Scalar& out) {
   }
 }
 
+// Room once: lists of constants may have a million elements.
 template <typename Values, typename Field>
 void writeList(const Values& values, Field* field) {
   field->Reserve(values.size());
   for (auto value : values) field->Add(value);
 }
 
+// The inverse of the rows of kKinds that hold one value; the numbers are the codes of these types.
+// False for an attribute of another kind.
 bool writeSingle(Attribute value, OpDesc::Attr& a) {
   if (auto flag = llvm::dyn_cast<mlir::BoolAttr>(value)) {
     a.set_type(6);
@@ -166,6 +175,8 @@ bool writeSingle(Attribute value, OpDesc::Attr& a) {
   return true;
 }
 
+// The same of lists. An ArrayAttr is a list of strings, whatever it is of elsewhere: a list with
+// anything else in it comes from no file.
 bool writeMany(Attribute value, OpDesc::Attr& a) {
   if (auto list = llvm::dyn_cast<mlir::DenseI32ArrayAttr>(value)) {
     a.set_type(3);
@@ -226,6 +237,8 @@ int fieldOf(const Scalar& value) {
   return 0;
 }
 
+// The same for an attribute, which has a name and a type besides its value, and for the scalars in
+// it.
 std::string strayField(const OpDesc::Attr& attribute, const Kind& kind) {
   constexpr int kName = 1, kType = 2;
   std::string stray = strayField(attribute, {kName, kType, kind.field});
@@ -240,6 +253,8 @@ std::string strayField(const OpDesc::Attr& attribute, const Kind& kind) {
 
 }  // namespace
 
+// Refuses what cannot be written again bit by bit: an unknown code, a missing value, and values of
+// two types.
 Attribute importAttribute(Builder& builder, const OpDesc::Attr& attribute, std::string& error) {
   if (attribute.type() < 0 || attribute.type() >= static_cast<int>(std::size(kKinds))) {
     error = "has type code " + std::to_string(attribute.type()) +

@@ -21,6 +21,10 @@ bool draws(mlir::Operation* op) {
   return spec && (spec->effects & pd::kRandom) != 0;
 }
 
+// Makes the program of all ranks that of one class: guards that hold for the whole class are
+// opened, those that hold for none of it go, located values that the class has become plain ones,
+// transfers become their sends or receives. What is left are guards that hold for some ranks of the
+// class.
 class Resolver {
  public:
   Resolver(pd::ProgramOp program, SelAttr ranks, const SpecializeOptions& options)
@@ -60,6 +64,8 @@ class Resolver {
  private:
   enum class Outcome : uint8_t { Kept, Replaced, Failed };
 
+  // Says whether the op is still there: one that is replaced leaves others in its place, which the
+  // walk has not seen.
   Outcome see(mlir::Operation* op, SelAttr ranks) {
     if (auto on = llvm::dyn_cast<dist::OnOp>(op)) return seeGuard(on, ranks);
     if (auto transfer = llvm::dyn_cast<dist::TransferOp>(op)) return seeTransfer(transfer, ranks);
@@ -133,6 +139,7 @@ class Resolver {
     op->erase();
   }
 
+  // All ranks of the class, none, or some; tasks keep their guard, as the schedule goes by it.
   Outcome seeGuard(dist::OnOp on, SelAttr ranks) {
     const bool all = on.getWhere().contains(ranks);
     SelAttr inside = on.getWhere().intersect(ranks);
@@ -148,6 +155,7 @@ class Resolver {
     return mlir::failed(run(on.getOtherwise().front(), ranks)) ? Outcome::Failed : Outcome::Kept;
   }
 
+  // A task that the whole class runs: its values are plain here.
   Outcome keepTask(dist::OnOp on, SelAttr ranks) {
     if (!on.getOtherwise().empty()) {
       on.emitError(

@@ -52,6 +52,7 @@ mlir::LogicalResult AxisSetAttr::verify(llvm::function_ref<mlir::InFlightDiagnos
   return mlir::success(ordered);
 }
 
+// Intervals are few; a search would not pay.
 bool AxisSetAttr::contains(int64_t coordinate) const {
   llvm::ArrayRef<int64_t> bounds = getBounds();
   for (size_t i = 0; i < bounds.size(); i += 2)
@@ -77,6 +78,7 @@ llvm::SmallVector<Interval> common(AxisSetAttr a, AxisSetAttr b) {
   return out;
 }
 
+// A bare word, as in `pp = 0`.
 mlir::ParseResult parseAxis(mlir::AsmParser& parser, mlir::StringAttr& axis) {
   llvm::StringRef word;
   if (parser.parseKeyword(&word)) return mlir::failure();
@@ -124,6 +126,8 @@ void AxisSetAttr::printInline(llvm::raw_ostream& os) const {
   }
 }
 
+// `axis = 1` or `axis in {0, 2 to 4}`. The largest int64 has no half-open interval after it, and
+// comes out as the empty set, which is refused.
 mlir::FailureOr<AxisSetAttr> AxisSetAttr::parseInline(mlir::AsmParser& parser) {
   llvm::SMLoc loc = parser.getCurrentLocation();
   mlir::StringAttr axis;
@@ -179,6 +183,7 @@ SelAttr SelAttr::point(mlir::MLIRContext* context, llvm::StringRef axis, int64_t
             AxisSetAttr::of(mlir::StringAttr::get(context, axis), {{coordinate, coordinate + 1}}));
 }
 
+// One set per axis, in the order of names: like sets, selectors have one form.
 mlir::LogicalResult SelAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
                                     llvm::ArrayRef<AxisSetAttr> sets) {
   for (size_t i = 1; i < sets.size(); ++i)

@@ -38,6 +38,7 @@ void DistDialect::registerTypes() {
 // !dist.at<T, pp = 0>, !dist.pending<T, …>
 //===----------------------------------------------------------------------===//
 
+// The selector without its brackets, as in guards.
 mlir::Type AtType::parse(mlir::AsmParser& parser) {
   mlir::Type type;
   if (parser.parseLess() || parser.parseType(type) || parser.parseComma()) return {};
@@ -53,6 +54,7 @@ void AtType::print(mlir::AsmPrinter& printer) const {
   printer << '>';
 }
 
+// One location: of nested ones the inner could contradict the outer.
 mlir::LogicalResult AtType::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
                                    mlir::Type type, SelAttr where) {
   if (llvm::isa<AtType, PendingType>(type))
@@ -75,6 +77,7 @@ mlir::LogicalResult PendingType::verify(llvm::function_ref<mlir::InFlightDiagnos
 
 namespace {
 
+// A list of strings, which may be empty.
 bool isNames(mlir::Attribute value) {
   auto list = llvm::dyn_cast<mlir::ArrayAttr>(value);
   return list &&
@@ -84,6 +87,7 @@ bool isNumber(mlir::Attribute value) {
   auto number = llvm::dyn_cast<mlir::IntegerAttr>(value);
   return number && number.getType().isSignlessInteger(64) && number.getInt() >= 0;
 }
+// One for a variable or a result, or a list with one for each result.
 bool isRelation(mlir::Operation* op, mlir::Attribute value) {
   if (llvm::isa<RelAttr>(value)) return llvm::isa<pd::VarOp>(op) || op->getNumResults() == 1;
   auto list = llvm::dyn_cast<mlir::ArrayAttr>(value);
@@ -102,6 +106,8 @@ bool isFeed(mlir::Operation* op) {
          (pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == "feed");
 }
 
+// Only the shape: whether tags are known is the verifier's question (compiler/verify), as new
+// contracts need no new dialect.
 bool isContracts(mlir::Operation* op, mlir::Attribute value) {
   auto list = llvm::dyn_cast<mlir::ArrayAttr>(value);
   return isModule(op) && list && llvm::all_of(list, [](mlir::Attribute entry) {
@@ -145,6 +151,8 @@ struct Discardable {
   bool (*holds)(mlir::Operation*, mlir::Attribute);
 };
 
+// Every attribute that starts with `dist.` on an op of another dialect: where it may stand, and
+// what it is then. Anything else is refused, lest a misspelt one go unnoticed.
 const Discardable kDiscardable[] = {
     {kSrcAttr, "the number of an op of the reference (i64) on a framework op or a composite",
      [](mlir::Operation* op, mlir::Attribute value) {

@@ -5,6 +5,7 @@
 namespace dtranspile::dist {
 namespace {
 
+// With the collection of a verifier, which keeps tables between questions, or without one.
 mlir::Operation* lookup(mlir::Operation* table, mlir::StringAttr name,
                         mlir::SymbolTableCollection* tables) {
   if (!table || !table->hasTrait<mlir::OpTrait::SymbolTable>()) return nullptr;
@@ -29,6 +30,8 @@ SelAttr complement(SelAttr where, MeshOp mesh) {
 
 }  // namespace
 
+// The op whose symbol table has meshes, communicators and roles: the job, or the module that is the
+// text of one class.
 mlir::Operation* jobOf(mlir::Operation* op) {
   if (auto role = llvm::dyn_cast<RoleOp>(op)) return role->getParentOp();
   if (auto role = op->getParentOfType<RoleOp>()) return role->getParentOp();
@@ -36,6 +39,7 @@ mlir::Operation* jobOf(mlir::Operation* op) {
   return parent ? mlir::SymbolTable::getNearestSymbolTable(parent) : op;
 }
 
+// The role's mesh; in the text of a class, which has no role op, the one mesh of the module.
 MeshOp meshOf(mlir::Operation* op, mlir::SymbolTableCollection* tables) {
   auto role = llvm::dyn_cast<RoleOp>(op);
   if (!role) role = op->getParentOfType<RoleOp>();
@@ -47,6 +51,7 @@ MeshOp meshOf(mlir::Operation* op, mlir::SymbolTableCollection* tables) {
   return meshes.empty() ? MeshOp() : *meshes.begin();
 }
 
+// In the text of one class of ranks, where values located at its ranks are plain ones.
 bool inClassText(mlir::Operation* op) {
   if (llvm::isa<RoleOp>(op) || op->getParentOfType<RoleOp>()) return false;
   mlir::Operation* job = jobOf(op);
@@ -58,6 +63,7 @@ SelAttr ranksOf(mlir::Operation* op) {
   return ranks ? ranks : SelAttr::of(op->getContext(), {});
 }
 
+// By the op around it, or by the attribute of a class's text; empty outside of roles.
 llvm::StringRef roleOf(mlir::Operation* op) {
   if (auto role = op->getParentOfType<RoleOp>()) return role.getSymName();
   mlir::Operation* job = jobOf(op);
@@ -80,6 +86,9 @@ mlir::FlatSymbolRefAttr commOf(mlir::Operation* op) {
   return op->getAttrOfType<mlir::FlatSymbolRefAttr>("comm");
 }
 
+// From the op outwards, every guard narrows where the op runs; an else-body runs on the complement,
+// which is a product of sets only if the guard is on one axis. Of a guard on several axes the axes
+// are noted instead (`partly`): along these it is not known where the op runs.
 Guard guardOf(mlir::Operation* op, mlir::SymbolTableCollection* tables) {
   Guard guard{ranksOf(op), {}};
   for (mlir::Region* region = op->getParentRegion(); region; region = region->getParentRegion()) {
@@ -104,6 +113,7 @@ mlir::Type unlocated(mlir::Type type) {
   return at ? at.getType() : type;
 }
 
+// What an operation gives when it is over, whether it was started or run.
 llvm::SmallVector<mlir::Type> completedTypes(mlir::TypeRange results) {
   if (results.size() == 1)
     if (auto pending = llvm::dyn_cast<PendingType>(results.front()))
@@ -136,6 +146,8 @@ mlir::Value originOf(mlir::OpResult result) {
 
 }  // namespace
 
+// Ops of this dialect move values and do not name them: the name is that of the value at the other
+// end of the chain, or of the variable that an op asks others for.
 llvm::StringRef nameOf(mlir::Value value) {
   while (value) {
     if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {

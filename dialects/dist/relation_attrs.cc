@@ -56,6 +56,7 @@ AxisRelAttr AxisRelAttr::heldBy(AxisSetAttr holders) const {
              holders);
 }
 
+// The inverse of parseInline; what has its default is left out.
 void AxisRelAttr::printInline(llvm::raw_ostream& os) const {
   os << getAxis().getValue() << ": " << stringifyStateKind(getState());
   if (getState() == StateKind::Split) {
@@ -140,6 +141,7 @@ RelAttr RelAttr::of(mlir::StringAttr variable, llvm::ArrayRef<AxisRelAttr> axes)
   return get(variable.getContext(), variable, 0, axes, 1, 1, {});
 }
 
+// Null: the axis is not named, which means replicated.
 AxisRelAttr RelAttr::lookup(llvm::StringRef axis) const {
   for (AxisRelAttr state : getAxes())
     if (state.getAxis().getValue() == axis) return state;
@@ -182,6 +184,8 @@ void RelAttr::print(mlir::AsmPrinter& printer) const {
   printer << '>';
 }
 
+// After the variable the parts come in any order; the whole is verified here, since an attribute
+// made from text has to fail with its place in the text.
 mlir::Attribute RelAttr::parse(mlir::AsmParser& parser, mlir::Type) {
   llvm::SMLoc loc = parser.getCurrentLocation();
   mlir::StringAttr variable;
@@ -216,6 +220,7 @@ mlir::Attribute RelAttr::parse(mlir::AsmParser& parser, mlir::Type) {
 // #dist.batch<0: dp, sharding>
 //===----------------------------------------------------------------------===//
 
+// The order of the axes matters: it says which rank has which share.
 mlir::LogicalResult BatchAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
                                       int64_t dim, llvm::ArrayRef<mlir::StringAttr> axes) {
   if (dim < 0 || axes.empty())

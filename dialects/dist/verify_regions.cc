@@ -13,6 +13,8 @@ using mlir::LogicalResult;
 using mlir::Operation;
 using mlir::SymbolTableCollection;
 
+// Axes are the mesh's rank axes, coordinates within them; a set of all coordinates says nothing and
+// is refused, so that "everywhere" has one spelling. An axis of one rank may be named.
 LogicalResult verifySelector(Operation* op, SelAttr selector, MeshOp mesh, llvm::StringRef label) {
   for (AxisSetAttr set : selector.getSets()) {
     std::optional<unsigned> index = mesh ? mesh.indexOf(set.getAxis()) : std::nullopt;
@@ -31,6 +33,8 @@ LogicalResult verifySelector(Operation* op, SelAttr selector, MeshOp mesh, llvm:
   return mlir::success();
 }
 
+// D7: every read and write of a variable that exists on some ranks only stands within guards that
+// hold nowhere else. One walk over the role, none where no variable is located.
 LogicalResult verifyLocatedVariables(RoleOp role, SymbolTableCollection& tables) {
   llvm::StringMap<SelAttr> located;
   for (auto var : role.getBody().front().getOps<pd::VarOp>()) {
@@ -61,6 +65,7 @@ YieldOp yieldOf(mlir::Region& region) {
   return llvm::dyn_cast<YieldOp>(region.front().back());
 }
 
+// The region's values against the op's results; the note points to the yield.
 LogicalResult verifyYield(Operation* op, mlir::Region& region, mlir::TypeRange expected) {
   YieldOp yield = yieldOf(region);
   if (!yield) return op->emitOpError("region ends with dist.yield");
@@ -70,6 +75,7 @@ LogicalResult verifyYield(Operation* op, mlir::Region& region, mlir::TypeRange e
   return error.attachNote(yield.getLoc()) << "the yield", error;
 }
 
+// One argument per operand, of its type.
 LogicalResult verifyArguments(Operation* op, mlir::TypeRange arguments, mlir::TypeRange operands) {
   bool equal = arguments.size() == operands.size();
   for (size_t i = 0; equal && i < arguments.size(); ++i) equal = arguments[i] == operands[i];
@@ -84,6 +90,8 @@ LogicalResult verifyArguments(Operation* op, mlir::TypeRange arguments, mlir::Ty
 // dist.on
 //===----------------------------------------------------------------------===//
 
+// With an else-body both bodies give the result's types, and every rank has a value. Without one
+// the results exist where the guard holds, which is part of their types.
 LogicalResult OnOp::verify() {
   if (getWhere().getSets().empty())
     return emitOpError("D9: selects every rank; leave the guard out");
@@ -116,6 +124,8 @@ LogicalResult OnOp::verify() {
   return verifyYield(*this, getBody(), plain);
 }
 
+// What depends on the mesh and on guards around: some rank has to be in all of them, and what is
+// handed in has to exist on each of these.
 LogicalResult OnOp::verifySymbolUses(SymbolTableCollection& tables) {
   if (mlir::failed(verifySelector(*this, getWhere(), meshOf(*this, &tables), "D9")))
     return mlir::failure();
@@ -160,6 +170,8 @@ LogicalResult ForeachBlockOp::verify() {
   return verifyYield(*this, getBody(), getOutputs().getTypes());
 }
 
+// A block of a variable has an extent of its own per block, hence `?` in that dim and nowhere else.
+// All variables of the body are cut alike: block k of one meets block k of another.
 LogicalResult ForeachBlockOp::verifySymbolUses(SymbolTableCollection& tables) {
   auto var = tables.lookupNearestSymbolFrom<pd::VarOp>(*this, getVarAttr());
   AxisRelAttr blocks = blocksOf(var);
@@ -212,6 +224,8 @@ bool accumulates(mlir::Value value, mlir::Value argument) {
 
 }  // namespace
 
+// Values that go from one micro-batch to the next may only be sums: pipelines run micro-batches in
+// different orders on different stages.
 LogicalResult MicroOp::verify() {
   if (mlir::failed(verifyArguments(*this, getBody().getArgumentTypes(), getInits().getTypes())))
     return mlir::failure();
@@ -226,6 +240,7 @@ LogicalResult MicroOp::verify() {
   return mlir::success();
 }
 
+// Its axes are axes of time, which no rank is along.
 LogicalResult MicroOp::verifySymbolUses(SymbolTableCollection& tables) {
   MeshOp mesh = meshOf(*this, &tables);
   for (llvm::StringRef axis : getAxes().getAsValueRange<mlir::StringAttr>())
@@ -246,6 +261,8 @@ LogicalResult MicroOp::verifySymbolUses(SymbolTableCollection& tables) {
 // dist.composite
 //===----------------------------------------------------------------------===//
 
+// A composite says which op of the reference its body stands for: slots and names are those of that
+// op.
 LogicalResult CompositeOp::verify() {
   if (getInputSlots().size() != getInputs().size() ||
       getOutputSlots().size() != getOutputs().size() ||
@@ -267,6 +284,7 @@ LogicalResult CompositeOp::verify() {
 // dist.serve, dist.handle
 //===----------------------------------------------------------------------===//
 
+// One handler per kind of request and variable; a round exists just where servers wait for all.
 LogicalResult ServeOp::verify() {
   llvm::DenseSet<std::pair<Handler, mlir::Attribute>> seen;
   bool round = false;
@@ -282,6 +300,7 @@ LogicalResult ServeOp::verify() {
                                         : "mode sync needs a round");
 }
 
+// The argument of push and pull is the sender's number, that of a lookup are its ids.
 LogicalResult HandleOp::verify() {
   unsigned arguments = getBody().getNumArguments();
   static constexpr unsigned kExpected[] = {0, 1, 1, 1};  // round, push, pull, lookup
@@ -338,6 +357,8 @@ LogicalResult verifyAsked(HandleOp handler) {
 
 }  // namespace
 
+// D35: a server answers requests for different variables at the same time, so a handler changes its
+// own variable and those that no request changes.
 LogicalResult HandleOp::verifySymbolUses(SymbolTableCollection& tables) {
   if (!getVar()) return mlir::success();
   if (!tables.lookupNearestSymbolFrom<pd::VarOp>(*this, getVarAttr()))

@@ -6,6 +6,8 @@
 namespace dtranspile::pd {
 namespace {
 
+// The framework's code of a kind of variable (VarType.Type): 7 is a dense tensor, 8 SelectedRows,
+// 11 step scopes, 13 an array of tensors, 17 what has no better one.
 int kindOf(mlir::Type type) {
   if (llvm::isa<RowsType>(type)) return 8;
   if (llvm::isa<ArrayType>(type)) return 13;
@@ -18,6 +20,8 @@ int kindOf(mlir::Type type) {
 
 }  // namespace
 
+// Built once per block, at the first question: O(ops), after which names are found by hash. `last`
+// is the last of the declarations that the block begins with, after which new ones are put.
 Declarations::Scope& Declarations::scopeOf(mlir::Block* block) {
   auto [found, isNew] = scopes_.try_emplace(block);
   Scope& scope = found->second;
@@ -36,6 +40,7 @@ DeclOp Declarations::find(mlir::Block* block, llvm::StringRef name) {
   return scopeOf(block).byName.lookup(name);
 }
 
+// Inner blocks see the names of outer ones, up to the program, as scopes of the framework do.
 DeclOp Declarations::resolve(mlir::Block* block, llvm::StringRef name) {
   while (block) {
     if (DeclOp decl = find(block, name)) return decl;
@@ -46,6 +51,7 @@ DeclOp Declarations::resolve(mlir::Block* block, llvm::StringRef name) {
   return {};
 }
 
+// False where the name is declared with another type.
 bool Declarations::declare(mlir::Block* block, llvm::StringRef name, mlir::Type type) {
   if (DeclOp existing = resolve(block, name)) return existing.getValueType() == type;
   Scope& scope = scopeOf(block);
@@ -69,6 +75,7 @@ bool Declarations::declare(mlir::Block* block, llvm::StringRef name, mlir::Type 
   return true;
 }
 
+// A temporary like the original, whatever the original was: copies are neither saved nor fed.
 DeclOp Declarations::copy(DeclOp original, llvm::StringRef name) {
   Scope& scope = scopeOf(original->getBlock());
   mlir::OpBuilder builder(original);
@@ -83,6 +90,8 @@ DeclOp Declarations::copy(DeclOp original, llvm::StringRef name) {
   return decl;
 }
 
+// The stem, or stem_0, stem_1, … : the first that neither a declaration nor a variable has. Names
+// depend on the program alone, so that the same job is made every time.
 std::string Declarations::freshName(mlir::Block* block, llvm::StringRef stem) {
   mlir::Operation* table = mlir::SymbolTable::getNearestSymbolTable(block->getParentOp());
   auto taken = [&](llvm::StringRef name) {

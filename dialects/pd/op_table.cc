@@ -71,6 +71,7 @@ DefaultForm formOf(AttrType type) {
   return DefaultForm::None;
 }
 
+// Types that are lists are asked about each of their words.
 bool isWordOfForm(StringRef word, DefaultForm form) {
   int64_t integer;
   double number;
@@ -118,6 +119,8 @@ llvm::SmallVector<StringRef> splitList(StringRef text) {
 }
 
 // Reads one row; every message says which part of which row it is about.
+// A hand-written parser: the notation is small, and every mistake in a row, ours or a user's, has
+// to be said with the part that is wrong.
 class RowParser {
  public:
   RowParser(OpSpec& spec, std::string& error) : spec_(spec), error_(error) {}
@@ -161,6 +164,8 @@ class RowParser {
     });
   }
 
+  // name, then ? (may be absent), * (any number), + (one or more), ! (an output that is updated in
+  // place).
   LogicalResult parseSlots(StringRef text, bool outputs, std::vector<Slot>& slots) {
     for (StringRef part : splitList(text.trim())) {
       Slot slot;
@@ -206,6 +211,7 @@ class RowParser {
     return parseDefault(rest, row);
   }
 
+  // The first type is what the attribute is written as; the others are what older versions wrote.
   LogicalResult parseTypes(StringRef text, AttrRow& row) {
     llvm::SmallVector<StringRef> words;
     text.split(words, '|');
@@ -336,6 +342,7 @@ LogicalResult parseRowText(StringRef family, StringRef line, OpSpec& spec, std::
   return RowParser(spec, error).parse(columns[1].trim(), attributes.take_front(bar).trim());
 }
 
+// Empty lines and lines that begin with # do not count; an error has the file and the line.
 LogicalResult parseTable(StringRef file, StringRef text, std::vector<OpSpec>& specs,
                          std::string& error) {
   llvm::SmallVector<StringRef> lines;

@@ -64,6 +64,7 @@ std::pair<SlotAttr, unsigned> argumentOf(mlir::OpResult result) {
   return {};
 }
 
+// In the order in which the op was written, empty slots included.
 std::vector<std::string> slotNames(mlir::Operation* op, llvm::StringRef which) {
   std::vector<std::string> names;
   for (mlir::Attribute slot : slotsOf(op, which))
@@ -94,6 +95,7 @@ std::vector<std::string> rowDefault(const OpView& view, llvm::StringRef name) {
   return row ? defaultWords(row->defaultText) : std::vector<std::string>();
 }
 
+// Rows spell truth as words; what is no number either is 0.
 double toDouble(llvm::StringRef text) {
   double value = 0;
   if (text == "true") return 1;
@@ -126,6 +128,8 @@ bool OpView::isFrameworkOp(mlir::Operation* op) {
          op->hasAttr(kOuts);
 }
 
+// Ops without a row in the table, and those of blocks that no op owns, keep the framework's name in
+// an attribute.
 llvm::StringRef OpView::type() const {
   llvm::StringRef name = op_->getName().stripDialect();
   if (name == "opaque" || name == "orphan_block")
@@ -199,6 +203,7 @@ mlir::Attribute OpView::attr(llvm::StringRef name) const {
   return attributes ? attributes.get(name) : mlir::Attribute();
 }
 
+// An integer is read as such, not by way of a double, which loses digits above 2^53.
 int64_t OpView::getInt(llvm::StringRef name) const {
   if (auto value = llvm::dyn_cast_or_null<mlir::IntegerAttr>(unwrapScalar(attr(name))))
     return value.getInt();
@@ -245,6 +250,8 @@ std::vector<int64_t> OpView::getInts(llvm::StringRef name) const {
   return values;
 }
 
+// From every form in which some version of the framework writes a list of reals, or one number for
+// a list of one; without the attribute the row's default.
 std::vector<double> OpView::getFloats(llvm::StringRef name) const {
   std::vector<double> values;
   mlir::Attribute attribute = attr(name);
@@ -264,6 +271,7 @@ std::vector<double> OpView::getFloats(llvm::StringRef name) const {
   return values;
 }
 
+// A single text counts as a list of one, an empty one as none.
 std::vector<std::string> OpView::getStrings(llvm::StringRef name) const {
   std::vector<std::string> values;
   mlir::Attribute attribute = attr(name);

@@ -92,6 +92,8 @@ namespace {
 
 using Operands = llvm::SmallVector<mlir::OpAsmParser::UnresolvedOperand>;
 
+// One slot, `Name(…)`: operands of an input slot are resolved at the end, when their types are
+// known.
 mlir::ParseResult parseSlot(mlir::OpAsmParser& parser, llvm::StringRef name, bool input,
                             Operands& operands, llvm::SmallVectorImpl<Attribute>& slots) {
   mlir::Builder& b = parser.getBuilder();

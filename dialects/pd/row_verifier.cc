@@ -101,8 +101,9 @@ mlir::LogicalResult verifyStructure(Operation* op) {
 
 namespace {
 
-// Slots of the op are slots of its row, each of them once. Those of a block (`$capture`, what it
-// reads from outside, `$written`, what it writes there) are the importer's, and no row has them.
+// Slots of the op are slots of its row, each of them once. Slots that begin with `$` are none of a
+// row: they say what the file says by names alone, as the values that a block captures (`$capture`)
+// and sets (`$written`).
 mlir::LogicalResult verifySlots(Operation* op, mlir::ArrayAttr present,
                                 const std::vector<Slot>& known, const char* direction) {
   for (Attribute attribute : present) {

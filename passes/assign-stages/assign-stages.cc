@@ -69,6 +69,8 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
               "(--stages N)";
   }
 
+  // Parts by the annotations of the program's author (`op_device`), whose numbers rise with the
+  // first op on each device.
   mlir::LogicalResult readDevices(JobOnAxes& job) {
     std::set<int64_t> known;
     int64_t last = kOpen;
@@ -145,6 +147,8 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
     return found == part_.end() ? kOpen : found->second;
   }
 
+  // Forward ops without a part: first the latest part of what they take, then, for those that take
+  // nothing placed, the first part that takes what they give. So no value ever goes backwards.
   void completeForward() {
     for (mlir::Operation* op : ops_) {
       if (isBackward(op) || part_[op] != kOpen) continue;
@@ -178,6 +182,10 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
     return places;
   }
 
+  // A backward op runs where the gradients that it takes are made; one that takes none yet, where
+  // the latest of its forward values is. What it reads of the forward pass or of parameters must be
+  // at hand there: it moves down to the last part, not after its own, that has each of them, and
+  // gradients travel backwards anyway.
   void completeBackward() {
     for (mlir::Operation* op : ops_) {
       if (!isBackward(op) || part_[op] != kOpen) continue;

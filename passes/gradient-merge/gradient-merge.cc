@@ -57,6 +57,8 @@ class Merger {
         average_(average),
         context_(main.getContext()) {}
 
+  // Everything is checked before anything is changed. Then gradients are added up where they are
+  // complete, and the update part moves, as it is, into a branch that every k-th step takes.
   mlir::LogicalResult run() {
     if (mlir::failed(collect()) || mlir::failed(check())) return mlir::failure();
     for (auto& entry : gradients_) addUp(entry.second);
@@ -103,6 +105,9 @@ class Merger {
     return user->getResult(0);
   }
 
+  // k steps must be one step of a batch k times as large: gradients are sums over samples, so these
+  // may be added up, and nothing else may happen once in each step. Whatever sets a variable
+  // outside of the update, or reads one as the update has left it, would notice.
   mlir::LogicalResult check() {
     mlir::LogicalResult good = mlir::success();
     llvm::StringSet<> updated;
@@ -138,6 +143,7 @@ class Merger {
     return good;
   }
 
+  // Variables may be set by the update, and in a branch of it that hands nothing on (amp's).
   mlir::LogicalResult checkSet(pd::SetOp set) {
     mlir::Operation *writer = set.getValue().getDefiningOp(),
                     *around = block_->findAncestorOpInBlock(*set);
@@ -211,6 +217,7 @@ class Merger {
     pd::SetOp::create(builder, loc, symbol(name), sum.output("Out"));
   }
 
+  // The branch is empty at first: what moves into it is chosen against what computes its condition.
   void openBranch() {
     conditional_ = addBranchEvery(steps_, kStem, main_, startup_, declarations_);
     branch_ = &conditional_->getRegion(0).front();
@@ -260,6 +267,8 @@ class Merger {
         else decl->moveBefore(branch_, branch_->end());
       }
   }
+  // Whether the condition of the branch follows from the op, through values: the counter, its
+  // increment, the comparison. Collected once.
   bool isCounting(mlir::Operation* op) {
     mlir::Value due = conditional_->getOperand(0);
     llvm::SmallVector<mlir::Operation*> work = {due.getDefiningOp()};
@@ -300,6 +309,8 @@ class Merger {
     if (wanted) map_.map(get.getResult(), builder.clone(*get)->getResult(0));
   }
 
+  // Operands of an op that has moved: values of the branch stay; gradients, variables and constants
+  // are those that the branch has of its own; anything else is a value of one step among k.
   mlir::LogicalResult rewire(mlir::OpBuilder& builder, mlir::Operation* op) {
     for (mlir::OpOperand& use : op->getOpOperands()) {
       mlir::Operation* writer = use.get().getDefiningOp();

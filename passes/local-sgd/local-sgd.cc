@@ -61,7 +61,8 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
   }
 
  private:
-  // All replicas take the branch in the same steps, for all count alike.
+  // All replicas take the branch in the same steps, for all count alike. In a branch no delta is
+  // kept: parameters themselves are summed and divided, after the last set of each.
   void averageInSome(JobOnAxes& job, std::vector<Parameter>& parameters,
                      llvm::ArrayRef<dist::CommOp> comms, const verify::Period& period,
                      pd::Declarations& declarations) {
@@ -204,6 +205,8 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     return parameters;
   }
 
+  // The value of a parameter that all replicas had after the last averaging. Start-up sets it to
+  // the initial value, which is the same on all.
   static void addSnapshot(JobOnAxes& job, Parameter& parameter, pd::Declarations& declarations) {
     pd::VarOp var = parameter.var;
     mlir::OpBuilder builder(var.getContext());
@@ -222,6 +225,8 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     }
   }
 
+  // The sum over the replicas of how far each has come since, snapshot − parameter, begun where the
+  // parameter is final, so that it travels while others are updated.
   static void startDelta(Parameter& parameter, mlir::FlatSymbolRefAttr comm,
                          pd::Declarations& declarations) {
     mlir::OpBuilder builder(parameter.var.getContext());
@@ -236,6 +241,8 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     parameter.delta = sumOver(builder, loc, delta, comm);
   }
 
+  // snapshot − mean of the deltas: the mean of the replicas' parameters, since all have the same
+  // snapshot. As the framework's LocalSGD transpiler computes it.
   static void average(mlir::OpBuilder& builder, Parameter& parameter, double factor,
                       pd::Declarations& declarations) {
     mlir::Location loc = parameter.lastSet.getLoc();

@@ -22,6 +22,8 @@ mlir::Operation* cloned(mlir::OpBuilder& builder, mlir::Operation* op, mlir::IRM
 
 }  // namespace
 
+// A value that can be made again: where it stands already (`plain`, in front of the loop; `feeds`,
+// in its body), else from a clone of the op that makes it, with the ops before it.
 void giveRepeatable(mlir::Value value, mlir::OpBuilder& builder, mlir::IRMapping& values,
                     const Plan& plan, const mlir::IRMapping& feeds, const mlir::IRMapping& plain) {
   mlir::Operation* op = value ? value.getDefiningOp() : nullptr;
@@ -128,6 +130,8 @@ class LoopBuilder {
       tasks_[sum.task].sums.push_back(static_cast<unsigned>(index));
   }
 
+  // A value of another task: noted on both sides. Constants and reads of variables have no maker in
+  // the loop, and are made where they are needed.
   void take(mlir::Value value, TaskId id) {
     mlir::Operation* maker = plan_.maker(value);
     if (!maker || plan_.taskOf(maker) == id) return;
@@ -193,6 +197,9 @@ class LoopBuilder {
     return inits;
   }
 
+  // The loop: feeds of a micro-batch, what several tasks share, then the tasks in the order of
+  // their numbers. The schedule says in which order they run; the order here is one in which every
+  // value is made before it is taken.
   void buildMicro() {
     const mlir::Location loc = main().getLoc();
     const llvm::SmallVector<mlir::Value> inits = beginnings();
@@ -220,6 +227,8 @@ class LoopBuilder {
     for (auto [sum, total] : llvm::zip(plan_.sums, micro.getResults())) sum.total = total;
   }
 
+  // One part of the model in one direction, on its stage: takes values of other tasks and the sums
+  // so far, gives values and the sums with its own terms.
   void buildTask(TaskId id, mlir::OpBuilder& body) {
     TaskOf& task = tasks_[id];
     if (task.ops.empty() && task.sums.empty()) return;

@@ -16,6 +16,9 @@ class OnceBuilder {
               mlir::IRMapping& plain)
       : target_(target), plan_(plan), once_(once), builder_(builder), plain_(plain) {}
 
+  // Nodes have turns (OncePlan): a node of a turn takes what earlier turns give only, so the nodes
+  // of one turn need no order among each other beyond the program's. Within a turn the guards of
+  // many stages come first, since a stage of its own may take what all have computed.
   void run() {
     for (const Sum& sum : plan_.sums) values_[sum.term] = sum.total;
     std::map<int, std::map<Stages, std::vector<int>, LargerFirst>> turns;
@@ -55,6 +58,9 @@ class OnceBuilder {
     return false;
   }
 
+  // The nodes of one turn that run on the same stages, in one guard. What is located elsewhere
+  // enters it as an argument; what others read leaves it as a result. On all stages no guard is
+  // needed, and values stay plain.
   void buildGroup(const Stages& place, llvm::ArrayRef<int> numbers) {
     llvm::SmallPtrSet<mlir::Operation*, 16> group;
     for (int number : numbers) group.insert(once_.nodes[number].op);
@@ -101,6 +107,8 @@ class OnceBuilder {
     }
   }
 
+  // An operand where the node is built: the value of another node as it is now, or one that can be
+  // made again at any place (a constant, a read of a variable).
   void give(mlir::Value operand, mlir::OpBuilder& builder, mlir::IRMapping& local) {
     mlir::Value behind = termBehind(operand, target_);
     if (!local.contains(behind)) {
@@ -139,6 +147,8 @@ class OnceBuilder {
   }
 
   // Every term once: from one stage, with zeros on the others.
+  // A sum whose terms lie on several stages: each stage adds its own, and an all_reduce over the
+  // stages adds these. A term that several stages hold must be counted by one of them.
   void join(const Node& node) {
     const bool everywhere = target_.isAll(node.place);
     std::map<unsigned, std::vector<mlir::Value>> terms;  // by the stage that gives them

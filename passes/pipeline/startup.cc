@@ -8,6 +8,9 @@
 namespace dtranspile::passes::pipeline {
 namespace {
 
+// Start-up in place: each op runs on the stages that need what it gives, and a variable begins on
+// the stages that have it. What is drawn for several stages is drawn once and handed on, since
+// generators of several ranks need not agree.
 class Startup {
  public:
   Startup(Target& target, const llvm::MapVector<mlir::StringAttr, Stages>& variables)
@@ -81,6 +84,7 @@ class Startup {
     return groups;
   }
 
+  // Consecutive ops of one place in one guard; values from other places are arguments of it.
   void build(llvm::ArrayRef<mlir::Operation*> group, mlir::OpBuilder& builder) {
     const Stages& place = place_[group.front()];
     const llvm::SmallPtrSet<mlir::Operation*, 16> own(group.begin(), group.end());
@@ -125,6 +129,8 @@ class Startup {
     return llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return isDrawn(operand); });
   }
 
+  // At the end of start-up, so that everything that is computed of the drawn value is the same too:
+  // variables are set again, to what the first stage has.
   void shareDraws(mlir::OpBuilder& builder) {
     const mlir::Location loc = target_.job.startup.getLoc();
     for (mlir::Operation* op : ops_) {

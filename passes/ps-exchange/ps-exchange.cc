@@ -101,6 +101,7 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
     for (const Trained& one : trained) addHandler(builder, one.var);
   }
 
+  // w += what came, block by block; a server has no optimizer.
   void addHandler(mlir::OpBuilder& builder, pd::VarOp var) {
     const mlir::OpBuilder::InsertionGuard guard(builder);
     const mlir::Location loc = var.getLoc();
@@ -171,6 +172,9 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
     return elementwise(builder, x.getLoc(), type, x, y, name, pd::kOptimize, declarations_);
   }
 
+  // m = (x − y)/N with x the trainer's value and y the servers' at the last exchange. All pushes
+  // stand before all pulls, so that waiting for one table's answer does not delay what the others
+  // send.
   void push(mlir::OpBuilder& builder, Exchanged& one, double share) {
     const mlir::Location loc = one.var.getLoc();
     const auto named = [&](llvm::StringRef ending) {
@@ -191,6 +195,8 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
     pd::SetOp::create(builder, loc, symbol(one.snapshot), one.known);
   }
 
+  // x + (z − (y + m)), with z what the servers have now: the trainer keeps its own way, and adds
+  // what others have added since. y becomes z.
   void pull(mlir::OpBuilder& builder, Exchanged& one) {
     const mlir::Location loc = one.var.getLoc();
     auto pull = dist::PullOp::create(builder, loc, one.var.getType(), one.table, symbolOf(comm_));

@@ -30,6 +30,8 @@ class Handlers {
     builder_.createBlock(&serve.getBody());
   }
 
+  // The clock's handler first, which the updates of a step read; then one handler for each
+  // parameter that is pushed.
   mlir::FailureOr<SinglePlan> build(pd::ProgramOp main) {
     if (mlir::failed(refuseSums())) return mlir::failure();
     collect();
@@ -151,6 +153,8 @@ class Handlers {
   }
 
   // Where each of sets_ goes.
+  // A variable of no parameter that updates read before the step sets it goes into the handler of
+  // the only parameter that does; one that they read after it, or not at all, goes to the clock.
   mlir::LogicalResult placeSets(llvm::ArrayRef<Needed> needed) {
     behind_.resize(needed.size());
     for (const Needed& one : needed)
@@ -194,6 +198,8 @@ class Handlers {
   }
 
   // What a handler that sets or keeps `op` itself has to have.
+  // A power of a decay rate is the exception: what is set is the old value times the rate, which
+  // its handler computes from the variable itself (verify::Power).
   void needFor(mlir::Operation* op, Needed& needed) const {
     auto set = llvm::dyn_cast<pd::SetOp>(op);
     if (!set) needOp(op, needed, /*set=*/false);
@@ -255,6 +261,8 @@ class Handlers {
   }
 
   // g + (w - pulled)*g*g in place of g, for a copy of `op` that is made then.
+  // Delay compensation (Zheng et al. 2017): the gradient at the present w, to first order, from
+  // that at the w that was pulled; g·g stands for the Hessian's diagonal.
   mlir::LogicalResult compensate(int owner, mlir::Operation* op, mlir::OpBuilder& within,
                                  mlir::IRMapping& own) {
     const pd::OpView view(op);
@@ -290,6 +298,8 @@ class Handlers {
     return mlir::success();
   }
 
+  // The handler of one parameter's pushes: what the updates take that is none of its own, then the
+  // updates block by block, then what this handler sets.
   mlir::LogicalResult buildPush(int owner, const Needed& needed) {
     pd::VarOp var = part_.parameters()[owner].var;
     const mlir::Location loc = var.getLoc();

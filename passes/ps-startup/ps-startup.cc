@@ -58,6 +58,8 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
 
  private:
   // Variables of the trainers that begin as one trainer's own and stay so.
+  // A variable that start-up draws and nothing sets afterwards must be the same for all trainers:
+  // one server takes it, whole, though it trains nothing there, and trainers pull it.
   mlir::LogicalResult serveFrozen(ServedJob& job) {
     const auto differences =
         verify::Differences::ofStartup(job.trainers.role, job.trainers.startup);
@@ -171,6 +173,7 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
     }
   }
 
+  // A server computes the whole initial value, as a single device does, and keeps its blocks.
   static void keepBlocks(pd::SetOp set, dist::LayoutAttr layout) {
     if (!layout) return;
     mlir::OpBuilder builder(set);
@@ -181,6 +184,8 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
     set.getValueMutable().assign(own);
   }
 
+  // Trainers compute no value that servers have; they pull what they read. A snapshot (the value as
+  // it was last pulled, in geo mode) begins as what was pulled.
   mlir::LogicalResult makeTrainers(ServedJob& job) {
     mlir::Block& body = *job.trainers.startup.getBodyBlock();
     const mlir::SymbolTable servers(job.role);

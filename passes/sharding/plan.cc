@@ -21,6 +21,9 @@ bool countsDims(pd::OpView op) {
 
 }  // namespace
 
+// Which values can be parts is a greatest fixed point: all gradients are taken as parts at first,
+// the program is walked under that assumption, and every gradient of which an op refuses a part is
+// taken out, until one walk finds nothing to refuse. Each walk takes at least one out.
 ShardPlan::ShardPlan(const JobOnAxes& job, ShardOptions options)
     : job_(job),
       options_(std::move(options)),
@@ -151,6 +154,7 @@ bool ShardPlan::attempt() {
   return !refusedOne_;
 }
 
+// All gradients that the op's operands come from stay whole.
 void ShardPlan::refuse(mlir::Operation* op, const std::string& why) {
   for (mlir::Value operand : op->getOperands())
     if (auto found = gradientOf_.find(operand); found != gradientOf_.end()) {
@@ -159,6 +163,8 @@ void ShardPlan::refuse(mlir::Operation* op, const std::string& why) {
     }
 }
 
+// What is no framework op takes whole values: terms are summed in front of it, parts are refused.
+// Sets are looked at later (checkSets).
 void ShardPlan::visit(mlir::Operation* op) {
   if (pd::OpView::isFrameworkOp(op) && op->getNumRegions() == 0) return visitFramework(op);
   if (llvm::isa<pd::SetOp>(op)) {
@@ -171,6 +177,10 @@ void ShardPlan::visit(mlir::Operation* op) {
   refuse(op, "enters " + op->getName().getStringRef().str() + " whole");
 }
 
+// An op with a part among its operands: all operands of that shape are taken in parts too, and its
+// rule of the relation analysis says what comes out. A sum that has not been taken yet (Term) stays
+// one where the rule lets it through (clipping by a global norm adds squares of parts first), else
+// it is taken in front of the op.
 void ShardPlan::visitFramework(mlir::Operation* op) {
   mlir::Value part;
   bool terms = false;
@@ -231,6 +241,8 @@ void ShardPlan::pushCutsUp() {
   for (mlir::Operation* op : llvm::reverse(ops)) pushCutUp(op);
 }
 
+// An op all of whose results are cut by their readers computes parts itself, where its rule allows
+// it: fewer elements, and its operands are cut in turn.
 bool ShardPlan::pushCutUp(mlir::Operation* op) {
   const pd::OpSpec* spec = pd::OpView(op).spec();
   if (!spec || spec->effects != pd::kPure || op->getNumResults() == 0 || op->getNumOperands() == 0)

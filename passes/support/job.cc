@@ -11,6 +11,7 @@ std::string listOf(mlir::ArrayAttr axes) {
   return "[" + llvm::join(axes.getAsValueRange<mlir::StringAttr>(), ", ") + "]";
 }
 
+// Whether the role is one of servers, by its main program.
 bool serves(dist::RoleOp role) {
   auto main =
       llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(role, "main"));
@@ -42,6 +43,7 @@ mlir::LogicalResult chooseAxes(JobOnAxes& job, llvm::ArrayRef<std::string> names
 
 }  // namespace
 
+// The one role that trains; servers' roles are passed over.
 mlir::FailureOr<JobOnAxes> jobOnAxes(mlir::ModuleOp module, llvm::ArrayRef<std::string> axes) {
   JobOnAxes job;
   for (auto role : module.getOps<dist::RoleOp>()) {
@@ -62,6 +64,7 @@ mlir::FailureOr<JobOnAxes> jobOnAxes(mlir::ModuleOp module, llvm::ArrayRef<std::
   return job;
 }
 
+// Several of one purpose and the same axes are rings: buckets are dealt out to them in turn.
 mlir::FailureOr<std::vector<dist::CommOp>> commsCarrying(mlir::ModuleOp job, llvm::StringRef what,
                                                          mlir::ArrayAttr axes) {
   std::vector<dist::CommOp> comms;
@@ -77,6 +80,7 @@ mlir::FlatSymbolRefAttr symbolOf(dist::CommOp comm) {
   return mlir::FlatSymbolRefAttr::get(comm.getSymNameAttr());
 }
 
+// One value by itself; buckets are made by other passes.
 mlir::Value sumOver(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value,
                     mlir::FlatSymbolRefAttr comm) {
   auto sum = dist::ReduceAttr::get(builder.getContext(), dist::Reduce::Sum);
@@ -85,6 +89,8 @@ mlir::Value sumOver(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value va
       .getResult(0);
 }
 
+// Updates are known by their slots (Grad, ParamOut), not by their role: users mark ops as they
+// like. One that updates several parameters is visited for each.
 void forEachUpdate(pd::ProgramOp program,
                    llvm::function_ref<void(pd::OpView, llvm::StringRef)> visit) {
   program.walk([&](mlir::Operation* op) {
@@ -107,6 +113,8 @@ int64_t bytesOf(mlir::Type type) {
   return bytes;
 }
 
+// The framework's op with all attributes given, so that the text does not depend on defaults of a
+// version.
 mlir::Value scale(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, double factor,
                   llvm::StringRef name, int role, pd::Declarations& declarations) {
   return declarations
@@ -118,6 +126,7 @@ mlir::Value scale(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value valu
       .output("Out");
 }
 
+// The result has the type of x, to which y broadcasts.
 mlir::Value elementwise(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef type,
                         mlir::Value x, mlir::Value y, llvm::StringRef name, int role,
                         pd::Declarations& declarations, int axis) {
@@ -131,6 +140,8 @@ mlir::Operation* inBlock(mlir::Block* block, mlir::Operation* op) {
   return block->findAncestorOpInBlock(*op);
 }
 
+// One contract per tag: the sites of a second call join those of the first, each once, in order.
+// The contract moves to the end of the list.
 void addContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef statement,
                  llvm::ArrayRef<std::string> sites) {
   mlir::Builder builder(job.getContext());

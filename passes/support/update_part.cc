@@ -54,6 +54,7 @@ bool isConstant(mlir::Operation* op) {
 
 }  // namespace
 
+// Operands of the op, and those of ops in its regions that are made outside of them.
 llvm::SetVector<mlir::Value> takenBy(mlir::Operation* op) {
   llvm::SetVector<mlir::Value> taken(op->operand_begin(), op->operand_end());
   for (mlir::Region& region : op->getRegions())
@@ -101,6 +102,8 @@ bool UpdatePart::sets(llvm::StringRef variable) const {
   return found != variables_.end() && found->second;
 }
 
+// Ops by role first, then parameters, then what belongs to which of them. Everything that is asked
+// later (which server, which handler) follows from the owners.
 mlir::FailureOr<UpdatePart> UpdatePart::of(const JobOnAxes& job) {
   UpdatePart part;
   if (mlir::failed(part.collectOps(job)) || mlir::failed(part.collectParameters(job)) ||
@@ -121,6 +124,10 @@ mlir::LogicalResult UpdatePart::collectOps(const JobOnAxes& job) {
 }
 
 // What other roles compute of variables alone, for updates alone (a decoupled decay), goes along.
+// The largest set of pure ops that take variables, constants and each other only, and that updates
+// and each other alone read: begins with all candidates and takes away what does not fit, until
+// nothing changes. Each sweep goes the way that the condition spreads, forwards for operands and
+// backwards for users, so that two sweeps nearly always do.
 void UpdatePart::absorbParameterOps(const JobOnAxes& job) {
   mlir::Block& body = *pd::ProgramOp(job.main).getBodyBlock();
   llvm::DenseSet<mlir::Operation*> chosen;
@@ -350,6 +357,8 @@ mlir::LogicalResult UpdatePart::checkOperands(mlir::Operation* op) {
   return mlir::success();
 }
 
+// Variables that servers must have: read or set by an op of the update, in its blocks too, handed
+// to one, or state of a parameter. The flag says whether the update sets it.
 mlir::LogicalResult UpdatePart::collectVariables(const JobOnAxes& job) {
   for (mlir::Operation* op : ops_) {
     const Touched touched = touchedBy(op);

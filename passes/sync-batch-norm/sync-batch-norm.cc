@@ -32,6 +32,9 @@ class Body {
   }
 
   // The composite in the place of the op, which is erased.
+  // `result` gives the value of each output slot, in full precision; none for a slot that nobody
+  // computes, which becomes undefined. Names and attributes of the framework op are kept, since
+  // exporting puts the op back.
   void replace(llvm::function_ref<mlir::Value(Body&, llvm::StringRef slot)> result) {
     mlir::Operation* old = op_.operation();
     llvm::SmallVector<mlir::Attribute> inputSlots, outputSlots, outputNames;
@@ -107,6 +110,8 @@ class Body {
         .output("Out");
   }
   // Means over the whole batch of two values of which each rank has the mean over its part.
+  // One all_reduce for both. Parts of a batch are equally large (cut-batch), so the mean of means
+  // is the mean.
   std::pair<mlir::Value, mlir::Value> overBatch(mlir::Value a, mlir::Value b) {
     auto sum = dist::ReduceAttr::get(builder_.getContext(), dist::Reduce::Sum);
     auto op = dist::AllReduceOp::create(builder_, loc(), mlir::TypeRange{a.getType(), b.getType()},
@@ -150,6 +155,9 @@ class Body {
   int axis_ = 1, role_ = 0, count_ = 0;
 };
 
+// With E over the batch and its places, per channel: m = E[x], v = E[x²] − m², r = 1/√(v + ε), Y =
+// (x − m) r · Scale + Bias. The second moment is exchanged rather than the variance, so that one
+// exchange does; running statistics are momentum · old + (1 − momentum) · new.
 void rewriteForward(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr comm,
                     pd::Declarations& declarations) {
   mlir::Value mean, variance, inverse;
@@ -181,6 +189,9 @@ void rewriteForward(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr com
   });
 }
 
+// With n = (x − m) r, as the forward pass has saved m and r: dX = Scale · r · (dY − E[dY] − n ·
+// E[dY · n]). The two means are of the whole batch; gradients of Scale and Bias are sums over the
+// rank's part, which are added up with all other gradients.
 void rewriteBackward(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr comm,
                      pd::Declarations& declarations) {
   mlir::Value dy, normal, perScale;

@@ -30,6 +30,8 @@ class Operation : public Exchange {
   absl::Status Broadcast(int root);
 };
 
+// Every member compares all headers with member 0's, so all of them come to the same verdict and
+// none is left waiting.
 absl::Status Operation::CheckHeaders() const {
   for (int member = 1; member < n_; ++member) {
     absl::Status same = CheckSame(fabric_.HeaderOf(0), fabric_.RankOf(0), fabric_.HeaderOf(member),
@@ -50,6 +52,9 @@ bool Operation::Contributes() const {
   }
 }
 
+// What is small goes with the headers: one meeting, and the operation is over. A large all-reduce
+// tells in its header where the buffers lie, so that members of one host may reach them without
+// copies.
 absl::Status Operation::Run() {
   Header header = MakeHeader(request_, n_);
   size_t bytes = static_cast<size_t>(header.count) *
@@ -90,6 +95,8 @@ absl::Status Operation::Run() {
   return absl::OkStatus();
 }
 
+// Every member posts its input; the root combines what is posted, in the order of members
+// (Combine), so that the bits do not depend on who comes first.
 absl::Status Operation::Reduce() {
   const View in = Inputs(), out = Outputs();
   const int root = request_.peer;
@@ -104,6 +111,8 @@ absl::Status Operation::Reduce() {
       });
 }
 
+// An area is cut into a piece for each member: a round posts the pieces of all parts at one offset,
+// and every member combines those that are for it.
 absl::Status Operation::ReduceScatter() {
   std::vector<View> parts;
   for (int member = 0; member < n_; ++member) parts.push_back(InputPart(member));
@@ -122,6 +131,7 @@ absl::Status Operation::ReduceScatter() {
       });
 }
 
+// The same with copies in place of the combination.
 absl::Status Operation::AllToAll() {
   std::vector<View> from, to;
   for (int member = 0; member < n_; ++member) {
@@ -148,6 +158,7 @@ absl::Status Operation::AllToAll() {
       });
 }
 
+// Every member posts its input and copies what the others post.
 absl::Status Operation::AllGather() {
   const View in = Inputs();
   std::vector<View> to;

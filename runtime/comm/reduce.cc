@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kBlock = 512;
 
+// Elements that are added as they are stored.
 template <typename T>
 struct Plain {
   using Value = T;
@@ -47,6 +48,8 @@ struct Bool {
   static void Store(const uint8_t* from, std::byte* to, int64_t n) { std::memcpy(to, from, n); }
 };
 
+// Added in float32 and rounded once, when the block is stored: sums of many ranks do not lose a bit
+// per rank.
 struct Half {
   using Value = float;
   static constexpr int64_t kBytes = 2;
@@ -81,6 +84,8 @@ struct Prod {
     }
   }
 };
+// NaN wins on either side: a != a keeps one on the left, and a comparison with one on the right is
+// false, which takes b.
 struct Max {
   template <typename T>
   static T Apply(T a, T b) {
@@ -114,6 +119,7 @@ void Add(typename E::Value* sum, const std::byte* source, int64_t n) {
     for (int64_t j = 0; j < n; ++j) sum[j] = Op::Apply(sum[j], next[j]);
   }
 }
+// The first two sources at once, without storing the first one by itself.
 template <typename E, typename Op>
 void AddTwo(typename E::Value* sum, const std::byte* a, const std::byte* b, int64_t n) {
   if constexpr (E::kDirect) {
@@ -124,6 +130,9 @@ void AddTwo(typename E::Value* sum, const std::byte* a, const std::byte* b, int6
   }
 }
 
+// The sources are combined in their order, ((s0 ⊕ s1) ⊕ s2) …, for every element alike: the result
+// does not depend on how the work is cut among threads or ranks. `copy` gets the result a second
+// time.
 template <typename E, typename Op>
 void Loop(const std::byte* const* sources, int num_sources, std::byte* out, int64_t count,
           std::byte* copy) {
@@ -187,6 +196,7 @@ constexpr Row kRows[] = {
     Complex<Plain<std::complex<double>>>(DType::kComplex128),
 };
 
+// Null where the row has no such reduction (an order of complex numbers, or any of numbers).
 Function Find(DType dtype, ReduceOp reduce) {
   for (const Row& row : kRows) {
     if (row.dtype != dtype) continue;

@@ -103,6 +103,9 @@ absl::StatusOr<SharedMemory> SharedMemory::Allocate(size_t wanted) {
   return memory;
 }
 
+// Another process's block, by way of its open descriptor in /proc: memory without a name in the
+// file system, which needs no cleaning up. The descriptor's number may have been given to another
+// file meanwhile, hence the comparison of device, inode and size.
 absl::StatusOr<SharedMemory> SharedMemory::Map(const ShareId& id) {
   const std::string path = absl::StrCat("/proc/", id.pid, "/fd/", id.fd);
   const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -130,6 +133,7 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
   return *this;
 }
 
+// Out of the registry before the address can be given to anything else.
 SharedMemory::~SharedMemory() {
   if (fd_ >= 0) {
     Registry& registry = TheRegistry();
@@ -140,6 +144,8 @@ SharedMemory::~SharedMemory() {
   if (data_ != nullptr) munmap(data_, size_);
 }
 
+// Nothing unless all pieces lie in one block. `layout` hashes their offsets and sizes (FNV-1a,
+// whose offset basis is the number here): members compare one number instead of lists.
 Place PlaceOf(const Request& request, size_t element_bytes) {
   Registry& registry = TheRegistry();
   const std::lock_guard<std::mutex> lock(registry.mutex);

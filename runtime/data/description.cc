@@ -22,6 +22,7 @@ constexpr int64_t kMostBatch = int64_t{1} << 31, kMostEpochs = int64_t{1} << 31;
 // What was expected, where a value does not fit; empty where it does.
 using Expected = std::string;
 
+// A key of an object: how its value is taken into a T.
 template <typename T>
 struct Key {
   const char* name;
@@ -41,6 +42,8 @@ Expected TakeTruth(const Json& value, bool& out) {
   return "";
 }
 
+// From 1 to `most`. A JSON number above the signed range is compared as unsigned, lest it turn
+// negative.
 Expected TakeCount(const Json& value, int64_t most, int64_t& out) {
   if (!value.is_number_integer() ||
       (value.is_number_unsigned() ? value.get<uint64_t>() > static_cast<uint64_t>(most)
@@ -88,6 +91,7 @@ absl::Status Take(const std::string& where, const Json& object, const std::vecto
   return absl::OkStatus();
 }
 
+// The product is bounded at each step: both factors are at most 2^31, so that it cannot overflow.
 Expected TakeShape(const Json& value, Slot& slot) {
   const Expected expected = "a list of whole numbers from 1, of not more than 2^31 elements";
   if (!value.is_array()) return expected;
@@ -102,6 +106,8 @@ Expected TakeShape(const Json& value, Slot& slot) {
   return "";
 }
 
+// A slot of a line: its feed, how its numbers are written, and whether it is dense (of a fixed
+// shape) or a sequence.
 const std::vector<Key<Slot>>& SlotKeys() {
   static const std::vector<Key<Slot>> keys = {
       {"name", true, [](const Json& v, Slot& s) { return TakeText(v, s.name); }},
@@ -131,6 +137,7 @@ Expected TakeSeed(const Json& value, Dataset& out) {
   return "";
 }
 
+// A data set. Its slots are read afterwards, one by one, so that an error can name the slot.
 const std::vector<Key<Dataset>>& DatasetKeys() {
   static const std::vector<Key<Dataset>> keys = {
       {"type", true,
@@ -161,6 +168,8 @@ const std::vector<Key<Dataset>>& DatasetKeys() {
   return keys;
 }
 
+// What the table of keys cannot say: names occur once and can be names of files (feeds are written
+// to a folder), and a shape is there just where the slot is dense.
 absl::Status CheckSlot(const std::string& where, const Slot& slot, std::set<std::string>& names) {
   if (!names.insert(slot.name).second)
     return absl::InvalidArgumentError(
@@ -179,6 +188,8 @@ absl::Status CheckSlot(const std::string& where, const Slot& slot, std::set<std:
 
 }  // namespace
 
+// Files are relative to the description, not to where the tool was started. The framework's default
+// pipe, `cat`, is the same as none.
 absl::StatusOr<Dataset> ReadDataset(const std::string& path) {
   DT_ASSIGN_OR_RETURN(const Json json, io::ReadJson<Json>(path));
   const std::string where = Printable(path);

@@ -27,6 +27,7 @@ std::string Shown(absl::string_view word) {
 constexpr int64_t kMostBytes = int64_t{1} << 36;  // of one file, which is held in memory
 
 // Words between blanks, front to back.
+// No copy is made of a word: files of samples are large, and words are short.
 class Words {
  public:
   explicit Words(absl::string_view line) : rest_(line) {}
@@ -62,6 +63,8 @@ bool ReadInteger(absl::string_view word, int64_t& value) {
   return true;
 }
 
+// from_chars of a float fails where the number is out of range, strtof (the framework's) gives zero
+// or infinity.
 bool ReadNumber(absl::string_view word, float& value) {
   if (!word.empty() && word.front() == '+') word.remove_prefix(1);
   if (Whole(word, value)) return true;
@@ -92,6 +95,8 @@ absl::Status ReadValues(const Slot& slot, Words& words, int64_t count, Column& c
   return absl::OkStatus();
 }
 
+// The file through the shell, as the framework has it; the file is opened here first, so that a
+// missing one is named by us and not by the shell.
 absl::StatusOr<std::string> OutputOf(const std::string& command, const std::string& file) {
   DT_RETURN_IF_ERROR(io::OpenFile(file).status());
   const std::string words =
@@ -130,6 +135,8 @@ int64_t Slot::width() const {
   return width;
 }
 
+// A line: for each slot the number of its values, then the values. Slots that no program reads are
+// read over.
 absl::Status ParseSample(const std::vector<Slot>& slots, absl::string_view line, Samples& samples) {
   samples.columns.resize(slots.size());
   Words words(line);

@@ -73,6 +73,8 @@ Json ToJson(const RpcConfig& rpc) {
           {"servers", rpc.servers}, {"senders", rpc.senders},         {"number", rpc.number}};
 }
 
+// Where checkpoints go, how often and how many are kept; `members` are all ranks that write into
+// one.
 CheckpointConfig ReadCheckpoint(JsonObject object) {
   CheckpointConfig c;
   c.folder = object.String("folder");

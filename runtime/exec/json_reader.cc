@@ -10,12 +10,15 @@ const Json kEmptyObject = Json::object();
 
 }  // namespace
 
+// The first error is kept: those after it often follow from it.
 void JsonErrors::Add(const std::string& where, const std::string& what) {
   if (!status_.ok()) return;
   status_ = absl::InvalidArgumentError(
       absl::StrCat(document_, ": ", where.empty() ? "" : absl::StrCat(where, ": "), what));
 }
 
+// A value of another type is read as an empty object, so that a reader needs no check of its own:
+// it finds nothing, and the error is there already.
 JsonObject::JsonObject(const Json& value, std::string where, JsonErrors& errors)
     : value_(value.is_object() ? value : kEmptyObject), where_(std::move(where)), errors_(errors) {
   if (!value.is_object())
@@ -37,6 +40,7 @@ const Json* JsonObject::Find(const char* key, bool (Json::*is)() const noexcept,
   return nullptr;
 }
 
+// Null counts as absent.
 bool JsonObject::Has(const char* key) {
   known_.insert(key);
   const auto found = value_.find(key);
@@ -121,6 +125,7 @@ std::vector<std::string> JsonObject::Strings(const char* key) {
   return result;
 }
 
+// What was asked for is what is known; only so can no key be read and not be known.
 void JsonObject::Done() {
   for (const auto& [key, value] : value_.items())
     if (known_.count(key) == 0)

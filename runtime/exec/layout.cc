@@ -19,6 +19,7 @@ int64_t DivideUp(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 }  // namespace
 
+// The coordinates along these axes as one number, the first axis major, and how many there are.
 absl::StatusOr<Place> PlaceOf(const std::vector<std::string>& axes, const Position& position) {
   Place place;
   for (const std::string& axis : axes) {
@@ -55,6 +56,8 @@ Parts::Parts(const Layout& layout, int64_t of) : layout_(layout), of_(of), along
   extents_ = std::move(ends);
 }
 
+// Of even parts that are cut along further dims too, consecutive parts share a range of the first
+// one: of_ / along_ of them.
 int64_t Parts::extent(int64_t part) const {
   const int64_t n = layout_.extent;
   switch (layout_.kind) {
@@ -76,6 +79,8 @@ int64_t Parts::extent(int64_t part) const {
   return 0;
 }
 
+// The extent of the largest part, which is what memory of any of them is laid out for. Of blocks it
+// is the part of block 0, which has a block wherever another part has one.
 int64_t Parts::room() const {
   switch (layout_.kind) {
     case LayoutKind::kEven:
@@ -112,6 +117,7 @@ std::vector<Parts::Block> Parts::owned(int64_t part) const {
   return list;
 }
 
+// The part that has an index of the whole, and where in it.
 Parts::Found Parts::find(int64_t index) const {
   switch (layout_.kind) {
     case LayoutKind::kEven: return {index / room(), index % room()};
@@ -139,6 +145,8 @@ std::vector<int64_t> Parts::room_dims() const {
   return dims;
 }
 
+// Where a part begins in each dim: its number in a mixed radix of the parts of the first dim, then
+// of the further ones.
 std::vector<int64_t> Parts::Begins(int64_t part) const {
   const std::vector<int64_t> room = room_dims();
   std::vector<int64_t> begins(room.size());
@@ -190,6 +198,7 @@ std::vector<Parts::Piece> Parts::Pieces(int64_t part, bool pad) const {
 
 int64_t Parts::FirstBlock(int64_t part) const { return (part - layout_.first % of_ + of_) % of_; }
 
+// Copies a part out of the whole; pad is zero.
 void Parts::Take(int64_t part, size_t bytes, const std::byte* whole, std::byte* to,
                  bool pad) const {
   const std::vector<int64_t> memory = pad ? room_dims() : dims(part);
@@ -201,6 +210,7 @@ void Parts::Take(int64_t part, size_t bytes, const std::byte* whole, std::byte* 
   });
 }
 
+// Copies it back; pad is dropped.
 void Parts::Put(int64_t part, size_t bytes, const std::byte* from, std::byte* whole,
                 bool pad) const {
   ForPieces(part, bytes, pad, [&](size_t to_whole, size_t at, size_t count) {

@@ -99,6 +99,7 @@ void BodyChecker::CheckWritten(int id, const std::string& where) {
 }
 
 // Positions in the arguments of a kernel or call.
+// `written` and `updated` are positions in the arguments; what is updated is written too.
 bool BodyChecker::CheckWritten(const std::vector<int>& args, const std::vector<int>& written,
                                const std::vector<int>& updated, const std::string& where) {
   for (int at : written) {
@@ -111,6 +112,8 @@ bool BodyChecker::CheckWritten(const std::vector<int>& args, const std::vector<i
   return check_.errors.ok();
 }
 
+// A kernel of the plan's own library. One that is told no extents runs over buffers of the plan
+// only, whose extents it was compiled for.
 void BodyChecker::CheckNode(KernelNode& node, const std::string& where) {
   if (check_.plan.library.empty()) return check_.Add(where + ".kernel", "the plan has no library");
   if (!CheckWritten(node.args, node.written, node.updated, where)) return;
@@ -178,6 +181,7 @@ void BodyChecker::CheckNode(CallNode& node, const std::string& where) {
   }
 }
 
+// Bytes to bytes: between buffers of fixed extents these must agree; a value takes what comes.
 void BodyChecker::CheckNode(CopyNode& node, const std::string& where) {
   const Buffer &from = check_.At(node.from), &to = check_.At(node.to);
   if (from.space != Space::kValue && to.space != Space::kValue && from.bytes != to.bytes)
@@ -248,6 +252,8 @@ void BodyChecker::CheckCondition(int id, const std::string& where) {
     check_.Add(where, "'", buffer.name, "' is no bool of one element");
 }
 
+// Both bodies are checked for tickets by themselves: an operation does not begin in one branch and
+// end after it.
 void BodyChecker::CheckNode(IfNode& node, const std::string& where) {
   CheckCondition(node.condition, where + ".if");
   CheckBody(node.then, where + ".then");
@@ -259,6 +265,7 @@ void BodyChecker::CheckNode(WhileNode& node, const std::string& where) {
   CheckBody(node.body, where + ".body");
 }
 
+// Guards by position. Inside no rank may communicate (CheckGuard).
 void BodyChecker::CheckNode(AtNode& node, const std::string& where) {
   CheckSelector(check_, node.at, where + ".at");
   const bool outer = std::exchange(in_guard_, true);
@@ -274,6 +281,8 @@ void BodyChecker::CheckNode(CoordNode& node, const std::string& where) {
   CheckWritten(node.to, where + ".to");
 }
 
+// The rank's part of a whole tensor: only `from` must fit the layout, a part's extents follow from
+// it.
 void BodyChecker::CheckNode(SliceNode& node, const std::string& where) {
   const Buffer &from = check_.At(node.from), &to = check_.At(node.to);
   CheckLayout(check_, node.layout, where + ".layout");
@@ -284,6 +293,7 @@ void BodyChecker::CheckNode(SliceNode& node, const std::string& where) {
                ", which the layout does not fit");
 }
 
+// Tickets of sends stay open past the end of a task's body: the loop waits for them (in_task_).
 void BodyChecker::CheckNode(MicroNode& node, const std::string& where) {
   if (in_task_) return check_.Add(where, "micro-batches in micro-batches");
   in_task_ = true;
@@ -331,6 +341,7 @@ void BodyChecker::CheckServer(int comm, const std::string& where) {
     check_.Add(where + ".comm", "no communicator with servers");
 }
 
+// A push or pull of a whole table; without a layout every server has all of it.
 void BodyChecker::CheckRequest(int comm, int buffer, const std::optional<Layout>& layout,
                                const std::string& where) {
   CheckServer(comm, where);
@@ -365,6 +376,7 @@ void BodyChecker::CheckChanged(int changed, int buffer, const std::optional<Layo
   if (layout && layout->dim != 0) check_.Add(where + ".layout", "rows are cut along dimension 0");
 }
 
+// Rows by their numbers: the table is cut by rows, or not at all.
 void BodyChecker::CheckNode(LookupNode& node, const std::string& where) {
   CheckServer(node.comm, where);
   CheckWritten(node.to, where + ".to");

@@ -139,6 +139,7 @@ class Reader {
     if (Reads(key)) value = static_cast<T>(object_.Int(key, least, most));
   }
   void Buffer(const char* key, int& id) { Int(key, id, 0, LastBuffer()); }
+  // [from, to], as copies and slices have it.
   void BufferPair(const char* key, int& from, int& to) {
     const auto ids = object_.Ints(key, 0, LastBuffer());
     if (ids.size() != 2) return errors().Add(object_.At(key), "expected [from, to]");
@@ -177,6 +178,7 @@ class Reader {
       map[name] = value.get<std::string>();
     }
   }
+  // {"name": [numbers]}: bounds by axis. Numbers of this kind are coordinates, and not negative.
   void ListsByName(const char* key, std::map<std::string, std::vector<int64_t>>& map) {
     if (!Reads(key)) return;
     const Json& object = object_.Object(key);
@@ -224,6 +226,7 @@ class Reader {
     for (size_t i = 0; errors().ok() && i < values.size(); ++i)
       One(values[i], object_.At(key, i), list.emplace_back());
   }
+  // An object whose members are named parts: programs.
   template <typename T>
   void ByName(const char* key, std::vector<T>& list) {
     for (const auto& [name, value] : object_.Object(key).items()) {
@@ -231,6 +234,7 @@ class Reader {
       One(value, absl::StrCat(object_.At(key), ".", name.substr(0, 80)), list.back());
     }
   }
+  // Nodes hold nodes: reading is recursive, and a file decides how deep, up to a limit.
   void Nodes(const char* key, std::vector<Node>& nodes) {
     const Json& values = object_.Array(key);
     if (depth_ > kMostDepth)
@@ -310,6 +314,7 @@ void PlanFromJson(const Json& json, Plan& plan, JsonErrors& errors) {
   root.Done();
 }
 
+// Versions first, in a place where every reader finds them.
 nlohmann::ordered_json PlanToJson(const Plan& plan) {
   OrderedJson json, fields;
   json["schema"] = kPlanSchema;

@@ -17,6 +17,7 @@ namespace {
 // name looks at that one's memory.
 class Names {
  public:
+  // Buffers of one name, such as the versions of a variable, get a number each.
   explicit Names(const Plan& plan) : plan_(plan) {
     std::map<std::string, int> seen;
     for (const Buffer& buffer : plan.buffers) {
@@ -62,6 +63,7 @@ class Names {
  private:
   const Buffer& At(int id) const { return plan_.buffers[static_cast<size_t>(id)]; }
   const std::string& Name(int id) const { return names_[static_cast<size_t>(id)]; }
+  // Only memory of the plan has places; constants and values of the run are never another one's.
   bool HasPlace(int id) const {
     const Buffer& buffer = At(id);
     return buffer.bytes > 0 &&
@@ -154,6 +156,8 @@ class Printer {
 
 // A visitor of plan_fields.h: "key value key value" of the fields that say something, then the
 // bodies. The key of an object's first field goes without saying: it is what the object is called.
+// Fields with their usual value are left out (May), so that a line shows what is particular about a
+// node.
 class FieldPrinter {
  public:
   FieldPrinter(Printer& printer, int depth, bool first_key)
@@ -229,6 +233,7 @@ class FieldPrinter {
   void List(const char*, const std::vector<T>& values) {
     for (const T& value : values) bodies_ += Visited(value).text("");
   }
+  // The first body belongs to the node itself, the others begin with "} key {".
   void Nodes(const char* key, const std::vector<Node>& nodes) {
     if (has_nodes_ && nodes.empty()) return;
     if (has_nodes_) bodies_ += Line(depth_, absl::StrCat("} ", key, " {"));
@@ -274,6 +279,7 @@ std::string BodyText(const Plan& plan, const Program& program, int depth,
   return Printer(names, options).Body(program.body, depth);
 }
 
+// A plan as text to read, not to parse: tests compare it, people look at it.
 std::string PlanText(const Plan& plan, const PlanTextOptions& options) {
   const Names names(plan);
   std::string text =

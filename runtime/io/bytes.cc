@@ -20,6 +20,7 @@ static_assert(std::endian::native == std::endian::little, "files are little-endi
 
 namespace {
 
+// Reads by offset (pread): several threads can read one file without a common position.
 class FileBytes : public ByteSource {
  public:
   FileBytes(std::string name, int64_t size, int descriptor)
@@ -46,6 +47,7 @@ class FileBytes : public ByteSource {
   int descriptor_;
 };
 
+// Bytes that somebody else holds, and keeps.
 class MemoryBytes : public ByteSource {
  public:
   MemoryBytes(std::string name, const void* data, size_t size)
@@ -63,6 +65,7 @@ class MemoryBytes : public ByteSource {
 
 }  // namespace
 
+// The bounds are tested without a sum, which could overflow: offsets come from files.
 absl::Status ByteSource::ReadAt(int64_t offset, int64_t count, void* to) const {
   if (offset < 0 || count < 0 || offset > size_ || count > size_ - offset) {
     return absl::DataLossError(absl::StrCat(name_, ": bytes [", offset, ", ", offset, " + ", count,
@@ -72,6 +75,8 @@ absl::Status ByteSource::ReadAt(int64_t offset, int64_t count, void* to) const {
   return Fetch(offset, count, to);
 }
 
+// Regular files only: their size is known beforehand, which everything after relies on to refuse
+// counts that the file has no room for.
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path) {
   // O_NONBLOCK: a pipe without a writer is refused below instead of waited for.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -93,6 +98,7 @@ std::unique_ptr<ByteSource> OpenMemory(std::string name, const void* data, size_
   return std::make_unique<MemoryBytes>(std::move(name), data, size);
 }
 
+// `what` is read for, in the message: where a file is cut off is said with what should be there.
 absl::Status Cursor::CheckRoom(const std::string& what, int64_t count) const {
   if (count >= 0 && count <= remaining()) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(source_.name(), ": offset ", offset_, ": ", what,

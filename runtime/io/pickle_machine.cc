@@ -177,6 +177,7 @@ absl::Status PickleMachine::Long4() {
   return LongOf(count);
 }
 
+// The only number of a pickle with its most significant byte first.
 absl::Status PickleMachine::BinFloat() {
   DT_ASSIGN_OR_RETURN(const uint64_t big_endian, Number<uint64_t>());
   DT_ASSIGN_OR_RETURN(const PickleRef ref, heap_.Add(PickleKind::kFloat));
@@ -292,6 +293,7 @@ absl::Status PickleMachine::Global() {
   return FindName(module, name);
 }
 
+// Protocol 4 has names on the stack.
 absl::Status PickleMachine::StackGlobal() {
   DT_RETURN_IF_ERROR(Want(2));
   const PickleRef name = PopOne();
@@ -331,6 +333,7 @@ absl::Status PickleMachine::Store(uint64_t index) {
   return absl::OkStatus();
 }
 
+// A value of the memo is the value, not a copy: two names of one list stay one list.
 absl::Status PickleMachine::Load(uint64_t index) {
   if (index >= memo_.size() || memo_[index] == kNoValue) {
     return absl::InvalidArgumentError(absl::StrCat("memo entry ", index, " is empty"));

@@ -109,6 +109,8 @@ absl::Status ExpectEnd(const Cursor& cursor) {
   return cursor.Error(absl::StrCat(cursor.remaining(), " bytes after the last tensor"));
 }
 
+// Header and elements are written one after the other: the elements may be gigabytes, of which no
+// copy is made.
 absl::Status WriteParts(const std::string& path, const std::string& header,
                         const TensorView& value) {
   DT_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(path));
@@ -153,6 +155,8 @@ absl::StatusOr<SelectedRows> ReadSelectedRowsRecord(Cursor& cursor) {
   return result;
 }
 
+// Everything of a record but its elements: version 0, the number of LoD levels, each with its
+// length in bytes, then the header of the tensor.
 std::string RecordHeader(DType dtype, const std::vector<int64_t>& dims, const Lod& lod) {
   std::string out;
   Put<uint32_t>(0, &out);
@@ -189,6 +193,7 @@ absl::Status WriteTensorFile(const std::string& path, const Tensor& value) {
   return WriteTensorFile(path, value.view(), value.lod);
 }
 
+// There has to be a row of values for each row number.
 absl::Status WriteSelectedRowsFile(const std::string& path, const SelectedRows& value) {
   const auto count = static_cast<int64_t>(value.rows.size());
   if (value.value.dims.empty() || value.value.dims[0] != count) {
@@ -248,6 +253,7 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const std::string& pa
   return ReadCombined(*source, expected, elements);
 }
 
+// In the order of the map, which is that of the names: what ReadCombined expects.
 absl::Status WriteCombined(const std::string& path,
                            const std::map<std::string, TensorView>& values) {
   DT_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(path));

@@ -13,30 +13,35 @@
 namespace dtranspile::kernels {
 namespace {
 
+// The words of the notation for kinds of attributes (signature.h).
 constexpr std::pair<std::string_view, AttributeKind> kKinds[] = {
     {"bool", AttributeKind::kBool},   {"int", AttributeKind::kInt},
     {"ints", AttributeKind::kInts},   {"real", AttributeKind::kReal},
     {"reals", AttributeKind::kReals}, {"text", AttributeKind::kText},
     {"texts", AttributeKind::kTexts}};
 
+// Without blanks at both ends.
 std::string_view Trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
 }
 
+// Whether the text ends with the mark, which is then gone.
 bool Consume(std::string_view& text, char mark) {
   if (text.empty() || text.back() != mark) return false;
   text.remove_suffix(1);
   return true;
 }
 
+// Names of calls, slots and attributes; `@` marks gradients and what the lowering fills in.
 bool IsName(std::string_view name) {
   for (char c : name)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '@') return false;
   return !name.empty();
 }
 
+// Apart by commas; empty ones do not count.
 std::vector<std::string_view> Parts(std::string_view list) {
   std::vector<std::string_view> parts;
   for (const auto part : absl::StrSplit(absl::string_view(list.data(), list.size()), ','))
@@ -61,6 +66,9 @@ absl::Status Wrong(std::string_view line, const std::string& what) {
 
 }  // namespace
 
+// One signature, NAME(INPUTS; ATTRIBUTES) -> OUTPUTS, in the notation of signature.h. A slot is
+// NAME[?][*][:DEMANDS][=SHARED]; what its demands say (ParseDemands) may name slots after it, so
+// they are read at the end.
 absl::StatusOr<Signature> ParseSignature(std::string_view family, std::string_view line) {
   const size_t open = line.find('('), close = line.find(") ->");
   if (open == std::string_view::npos || close == std::string_view::npos || close < open)
@@ -131,6 +139,7 @@ absl::StatusOr<Signature> ParseSignature(std::string_view family, std::string_vi
   return signature;
 }
 
+// A line that begins with a blank goes on with the signature before it.
 absl::StatusOr<std::vector<Signature>> ParseSignatures(std::string_view family,
                                                        std::string_view text) {
   std::vector<std::string> lines;

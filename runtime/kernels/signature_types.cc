@@ -24,6 +24,7 @@ constexpr DType kTypes[] = {DType::kFloat16, DType::kBFloat16,  DType::kFloat32,
                             DType::kInt32,   DType::kInt64,     DType::kUInt32,    DType::kUInt64,
                             DType::kSizeT,   DType::kComplex64, DType::kComplex128};
 
+// Real types and the complex ones made of two of them.
 constexpr std::pair<DType, DType> kComplexOf[] = {{DType::kFloat32, DType::kComplex64},
                                                   {DType::kFloat64, DType::kComplex128}};
 
@@ -40,12 +41,14 @@ TypeSet ClassOf(std::string_view name) {
   return 0;
 }
 
+// Its number among inputs and then outputs.
 std::optional<int> SlotNamed(const Signature& signature, std::string_view name) {
   for (size_t k = 0; k < signature.slots(); ++k)
     if (signature.slot(k).name == name) return static_cast<int>(k);
   return std::nullopt;
 }
 
+// Whether the text begins so; the prefix is then gone.
 bool ConsumePrefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
@@ -97,6 +100,7 @@ absl::Status ParseDemand(const Signature& signature, int own, std::string_view t
   return absl::OkStatus();
 }
 
+// The types that those of a set are related to; types without a relative drop out.
 TypeSet RelatedTypes(Relation relation, TypeSet types) {
   if (relation == Relation::kSame) return types;
   TypeSet related = 0;
@@ -116,6 +120,7 @@ DType Related(Relation relation, DType type) {
   return type;
 }
 
+// "float32, float64 or int64".
 std::string TextOf(TypeSet types) {
   std::vector<const char*> names;
   for (const DType type : kTypes)
@@ -126,6 +131,7 @@ std::string TextOf(TypeSet types) {
   return text;
 }
 
+// In two rounds: every demand by itself, then ties to other slots, whose class is known by then.
 absl::Status ParseDemands(const std::vector<std::string>& texts, Signature& signature) {
   const auto demand = [&](size_t k) -> TypeDemand& {
     const size_t inputs = signature.inputs.size();

@@ -39,6 +39,8 @@ Asked::Asked(const std::vector<exec::Table>& tables, int trainers,
     }
 }
 
+// A chunk of the copy that was made for this pull. With the last chunk the copy is let go; what is
+// under way shares it.
 Served Asked::Take(Pulling& pulling, size_t table, int64_t chunk) {
   pulling.taken[static_cast<size_t>(chunk)] = true;
   const int64_t begin = chunk * kChunkBytes;
@@ -77,6 +79,8 @@ void Asked::Add(int trainer, size_t table, exec::When when, int64_t chunk,
   queue_.push_back(std::move(ask));
 }
 
+// Requests for tables that no program asks about are answered here, without a turn; the first one
+// with a program becomes the turn.
 bool Asked::Begin(exec::Turn& turn, Answers& answers) {
   while (!queue_.empty()) {
     running_ = std::move(queue_.front());
@@ -100,12 +104,15 @@ bool Asked::Begin(exec::Turn& turn, Answers& answers) {
   return false;
 }
 
+// "trainer 2's pull of table 'w'".
 std::string Asked::Text(const std::string& role) const {
   return absl::StrCat(role, " ", running_->trainer, "'s ",
                       running_->when == exec::When::kPull ? "pull" : "lookup", " of table '",
                       tables_[running_->table].name, "'");
 }
 
+// A copy, since the table goes on changing while chunks of it are asked for: a trainer has to get
+// one state of it.
 void Asked::AnswerPull(Ask& ask, Answers& answers) {
   const exec::Table& table = tables_[ask.table];
   const auto bytes = static_cast<size_t>(BytesOf(table));
@@ -119,6 +126,7 @@ void Asked::AnswerPull(Ask& ask, Answers& answers) {
     answers.push_back([r = std::move(reply), s = Take(pulling, ask.table, chunk)] { r(s); });
 }
 
+// Rows in the order asked for, repeated ones as often.
 void Asked::AnswerLookup(Ask& ask, Answers& answers) {
   const exec::Table& table = tables_[ask.table];
   const auto bytes = static_cast<size_t>(RowBytesOf(table));
@@ -136,6 +144,7 @@ void Asked::Finish(Answers& answers) {
   ask->when == exec::When::kPull ? AnswerPull(*ask, answers) : AnswerLookup(*ask, answers);
 }
 
+// Everybody who waits is told.
 void Asked::Fail(const absl::Status& status, Answers& answers) {
   const auto tell = [&](Ask& ask) {
     for (auto& [chunk, reply] : std::exchange(ask.messages, {}))

@@ -24,6 +24,7 @@ struct Plain {
     std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
   }
 };
+// Sums are made in float32 and rounded once.
 struct Half {
   using Sum = float;
   static constexpr bool kHasMean = true;
@@ -71,6 +72,8 @@ void Add(const std::vector<const std::byte*>& from, int64_t size, int64_t begin,
   }
 }
 
+// What the trainers of a round have pushed for a table, in the order of their ranks: the order of
+// additions, and so every bit of the result, is the same whatever came first.
 template <typename E>
 struct Merger {
   using Sum = typename E::Sum;
@@ -84,6 +87,7 @@ struct Merger {
     return mean ? 1.0 / static_cast<double>(from.size()) : 1.0;
   }
 
+  // Elements [begin, end) of the part, block by block.
   void Dense(int64_t begin, int64_t end, std::byte* to) const {
     std::vector<const std::byte*> values;
     for (const Contribution* one : from) values.push_back(one->dense());
@@ -100,6 +104,8 @@ struct Merger {
             take(row, rows.values() + i * RowBytesOf(table));
   }
 
+  // Rows [first, first + count) as a dense tensor: rows that nobody has pushed are zero, those
+  // pushed several times are summed.
   void Scattered(int64_t first, int64_t count, std::byte* to) const {
     const int64_t width = WidthOf(table);
     std::vector<Sum> sums(static_cast<size_t>(count * width)), next(static_cast<size_t>(width));
@@ -112,6 +118,8 @@ struct Merger {
     E::Store(sums.data(), to, count * width);
   }
 
+  // The same as SelectedRows of height `count`: the trainers' rows one after the other, not merged;
+  // an optimizer merges them. A mean divides each by the number of trainers.
   absl::Status Rows(int64_t first, int64_t count, exec::Value& to) const {
     const int64_t width = WidthOf(table);
     int64_t rows = 0;
@@ -158,6 +166,7 @@ bool WithElements(DType dtype, Use&& use) {
 
 }  // namespace
 
+// Whether rounds can merge a table so. Integers have sums but no mean; bools neither.
 absl::Status CheckMerge(const exec::Table& table, exec::Merge merge) {
   if (merge == exec::Merge::kEach)
     return absl::InvalidArgumentError(

@@ -17,6 +17,8 @@
 namespace dtranspile::ps {
 namespace {
 
+// Over a connection that has been made and proven already (the job's token): gRPC neither resolves
+// names nor connects again, and a lost connection is a lost server.
 std::shared_ptr<grpc::Channel> ChannelOver(const std::string& name, comm::Socket socket,
                                            double timeout_seconds) {
   grpc::ChannelArguments arguments;
@@ -107,6 +109,7 @@ absl::Status Peer::Meet(const Hello& hello, int64_t deadline_ns) {
   return absl::DeadlineExceededError(absl::StrCat(name_, " does not answer"));
 }
 
+// Writes queue until the stream has started; where it has not, the read below fails and ends it.
 void Peer::HasStarted(bool ok) {
   const std::lock_guard<std::mutex> lock(mutex_);
   started_ = true;
@@ -174,6 +177,7 @@ void Peer::HasFinished(bool) {
   changed_.notify_all();
 }
 
+// Dropped where there is no session, or no longer one.
 void Peer::Send(const SessionMessage& message) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!begun_ || read_over_) return;
@@ -187,6 +191,7 @@ void Peer::WriteNext() {
   if (writing_) stream_->Write(out_.front(), &write_);
 }
 
+// Nothing is written to a stream whose end has been read.
 void Peer::HasWritten(bool ok) {
   const std::lock_guard<std::mutex> lock(mutex_);
   out_.pop_front();
@@ -219,6 +224,7 @@ void Peer::Call(const Request& request, std::vector<grpc::Slice> payload, double
   call->reader->Finish(&call->reply, &call->status, call);
 }
 
+// Close() waits for the last one.
 void Peer::Forget(Unary* call) {
   const std::lock_guard<std::mutex> lock(mutex_);
   calls_.erase(std::find(calls_.begin(), calls_.end(), call));
@@ -230,12 +236,15 @@ void Peer::Cancel() {
   for (Unary* call : calls_) call->context.TryCancel();
 }
 
+// Of all servers first, then waited for one by one: leaving takes as long as the slowest, not the
+// sum.
 void Peer::BeginLeave() {
   SessionMessage message;
   message.mutable_leave();
   Send(message);
 }
 
+// Until the server has said that it will not miss this trainer.
 absl::Status Peer::AwaitLeft(int64_t deadline_ns) {
   std::unique_lock<std::mutex> lock(mutex_);
   const bool in_time =
@@ -257,6 +266,7 @@ void Peer::AwaitEnd(int64_t deadline_ns) {
   if (begun_) WaitUntil(changed_, lock, deadline_ns, [&] { return ended_; });
 }
 
+// Does not return while gRPC still holds a pointer to this object.
 void Peer::Close() {
   Cancel();
   std::unique_lock<std::mutex> lock(mutex_);

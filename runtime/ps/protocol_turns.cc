@@ -20,6 +20,8 @@ constexpr int64_t kLongestWaitNs = 3'600'000'000'000;
 
 }  // namespace
 
+// Whether the turn that ends was one that a trainer asked for (Asked). Its failure fails the
+// server: a trainer's copy of the state would no longer be known.
 bool Protocol::FinishAsked(const absl::Status& status, Answers& answers) {
   if (!asked_.running()) return false;
   if (status.ok()) asked_.Finish(answers);
@@ -30,6 +32,9 @@ bool Protocol::FinishAsked(const absl::Status& status, Answers& answers) {
   return true;
 }
 
+// The end of a turn of the server. After a round, what was pushed is dropped, pulls begin, and
+// those that came early are answered. Answers are given without the lock: they may come back into
+// the protocol.
 void Protocol::Finish(const absl::Status& status) {
   Answers asked;
   std::unique_lock<std::mutex> held(mutex_);
@@ -83,6 +88,9 @@ std::string Protocol::Overdue() const {
                       waiting.size() == 1 ? " waits" : " wait");
 }
 
+// What the server is to do next, waiting for it: a round that all have pushed for, something that
+// was asked, or nothing (an empty turn) when all trainers have left. While anybody is waited for,
+// there is a deadline, after which the job fails with the names of those missing.
 absl::StatusOr<exec::Turn> Protocol::Next() {
   Answers answers;
   absl::StatusOr<exec::Turn> turn = exec::Turn();
@@ -116,6 +124,7 @@ absl::StatusOr<exec::Turn> Protocol::Next() {
   return turn;
 }
 
+// A table, while its round runs: at other times contributions are being changed by pushes.
 absl::StatusOr<const exec::Table*> Protocol::TableOfRound(const std::string& name) const {
   const exec::Table* table = Find(name);
   if (table == nullptr)
@@ -157,6 +166,8 @@ absl::StatusOr<Protocol::Rows> Protocol::RowsOfBlock(const exec::Table& table,
       absl::StrCat("block ", block, " of table '", table.name, "' is not on ", options_.server));
 }
 
+// The dense gradient of a block (< 0: of the server's whole part) of a table: sum or mean of what
+// was pushed, of rows or dense.
 absl::Status Protocol::Merged(const std::string& name, int64_t block, const exec::TensorRoom& to) {
   const std::lock_guard<std::mutex> lock(mutex_);
   DT_ASSIGN_OR_RETURN(const exec::Table* const table, TableOfRound(name));
@@ -184,6 +195,8 @@ absl::Status Protocol::Merged(const std::string& name, int64_t block, const exec
   return absl::OkStatus();
 }
 
+// The same as SelectedRows, of a table that was pushed in rows. A server without rows of the table
+// gets none.
 absl::Status Protocol::MergedRows(const std::string& name, int64_t block, exec::Value& to) {
   const std::lock_guard<std::mutex> lock(mutex_);
   DT_ASSIGN_OR_RETURN(const exec::Table* const table, TableOfRound(name));

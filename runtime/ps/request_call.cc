@@ -45,6 +45,7 @@ absl::StatusOr<exec::Phase> PhaseOf(const EndPhase& end) {
 
 }  // namespace
 
+// A method that the service lacks is refused without a look at its message.
 void RequestCall::Begin(bool known) {
   if (known) return stream_->io.Read(&message_, this);
   answered_ = true;

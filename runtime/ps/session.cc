@@ -29,6 +29,8 @@ void Session::Begin() { Read(); }
 
 void Session::Read() { stream_->io.Read(&in_, &read_); }
 
+// A stream that ends without a leave is a trainer that is lost: its process has ended, or its
+// machine.
 void Session::HasRead(bool ok) {
   // The end of the session may be told to another thread before this one has come out of here.
   const auto self = shared_from_this();
@@ -47,6 +49,8 @@ void Session::HasRead(bool ok) {
   }
 }
 
+// The first message has to be a hello, after which there are only two others; with either of them
+// the session ends, and nothing more is read.
 void Session::Take(const SessionMessage& message) {
   Protocol& protocol = host_.protocol();
   if (trainer_ < 0) {
@@ -115,6 +119,7 @@ void Session::Abort(const std::string& why) {
   Send(message);
 }
 
+// gRPC allows one write at a time per stream, so that messages queue here.
 void Session::Send(const SessionMessage& message) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (ended_) return;
@@ -122,12 +127,15 @@ void Session::Send(const SessionMessage& message) {
   if (!writing_) WriteNext();
 }
 
+// With the lock held. The message stays at the front until it has been written: gRPC reads it from
+// there.
 void Session::WriteNext() {
   writing_ = !out_.empty();
   if (!writing_) return;
   stream_->io.Write(out_.front(), &write_);
 }
 
+// What is still queued when the peer is gone is dropped.
 void Session::HasWritten(bool ok) {
   const auto self = shared_from_this();
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -144,6 +152,7 @@ void Session::End(const absl::Status& status) {
   FinishIfIdle();
 }
 
+// With the lock held. gRPC refuses a finish while a write is under way; it comes after it then.
 void Session::FinishIfIdle() {
   if (!ended_ || writing_ || finished_) return;
   finished_ = true;

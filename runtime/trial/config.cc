@@ -13,6 +13,7 @@ using exec::JsonObject;
 // A thread has no control channel; in the file every descriptor is a number.
 constexpr int kNoControl = 0;
 
+// Configurations of ranks, as the launcher writes them for processes; here they run as threads.
 absl::StatusOr<std::vector<exec::WorkerConfig>> Ranks(JsonObject& root, const char* key) {
   std::vector<exec::WorkerConfig> ranks;
   const Json& list = root.Array(key);
@@ -34,6 +35,8 @@ Json ToJson(const std::vector<exec::WorkerConfig>& ranks) {
   return list;
 }
 
+// Which variables of which role stand for which of the reference, with the factor between them and
+// the axes along which each rank has a part.
 std::vector<Variable> Variables(JsonObject& root) {
   std::vector<Variable> variables;
   const Json& list = root.Array("variables");
@@ -50,6 +53,7 @@ std::vector<Variable> Variables(JsonObject& root) {
   return variables;
 }
 
+// What is fetched of both sides, and how the ranks' values make one.
 std::vector<Fetch> Fetches(JsonObject& root) {
   std::vector<Fetch> fetches;
   const Json& list = root.Array("fetches");
@@ -65,6 +69,8 @@ std::vector<Fetch> Fetches(JsonObject& root) {
 
 }  // namespace
 
+// The first error of any part; keys that nothing reads are errors, since both ends are of one
+// version.
 absl::StatusOr<Config> ReadConfig(const std::string& path) {
   DT_ASSIGN_OR_RETURN(const Json json, io::ReadJson<Json>(path));
   JsonErrors errors(path);

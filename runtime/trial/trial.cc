@@ -31,6 +31,8 @@ exec::Position DrawsAt(const exec::Position& position, bool equal_draws) {
   return alike;
 }
 
+// Ranks are threads of this process, and generators are those of the process: each thread says
+// where it stands before it draws (Generator::Process is of the thread where one was given).
 exec::WorkerLinks WithDraws(const exec::WorkerLinks& links, bool equal_draws) {
   exec::WorkerLinks own = links;
   own.seed = [equal_draws](const exec::WorkerConfig& config) {
@@ -53,6 +55,8 @@ exec::RankEnd RunHere(const exec::WorkerConfig& config, const exec::WorkerLinks&
   return exec::RunRank(config, links);
 }
 
+// All ranks at once, over shared memory. Who failed by itself stands before those who waited for
+// it.
 std::vector<Stop> RunRanks(std::vector<exec::WorkerConfig> ranks, const exec::WorkerLinks& links,
                            double wait_seconds) {
   launch::Meeting meeting;
@@ -77,6 +81,8 @@ std::vector<Stop> RunRanks(std::vector<exec::WorkerConfig> ranks, const exec::Wo
   return stops;
 }
 
+// What the single-device program has after start-up and after every step, all copied: the job is
+// compared while it runs.
 absl::StatusOr<Course> RunReference(const exec::WorkerConfig& config, exec::WorkerLinks links) {
   Course course;
   links.watch = [&](int64_t, const exec::WorkerConfig& rank,
@@ -119,6 +125,9 @@ std::vector<std::string> FrozenOf(const Course& course, const std::vector<std::s
 
 // Every rank draws start-up values of its own, as processes of the framework do: ranks that are to
 // have equal values must have shared them.
+// In the trial itself ranks begin with one seed, so values that ought to have been shared are equal
+// by themselves. Here start-up alone runs with a seed for each rank: whatever is still equal has
+// been shared.
 void CompareDraws(const Config& config, const exec::WorkerLinks& links, Result& result) {
   std::vector<exec::WorkerConfig> ranks = config.ranks;
   for (size_t i = 0; i < ranks.size(); ++i) {
@@ -173,6 +182,9 @@ void CompareDraws(const Config& config, const exec::WorkerLinks& links, Result& 
 
 }  // namespace
 
+// The references first, each from feeds of its own; then the job, whose values are right where they
+// agree with one of them. What the loss does not react to is looked at only where nothing else was
+// found: it tells how much the agreement is worth.
 Result Run(const Config& config, const exec::WorkerLinks& links) {
   Result result;
   const exec::WorkerLinks own = WithDraws(links, config.equal_draws);

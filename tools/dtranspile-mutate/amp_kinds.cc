@@ -7,6 +7,7 @@
 namespace dtranspile::mutate {
 namespace {
 
+// By the framework's name of the op, since mixed precision is made of framework ops.
 std::vector<pd::OpView> opsOf(JobView& view, llvm::StringRef type) {
   std::vector<pd::OpView> found;
   for (mlir::Operation* op : view.framework)
@@ -28,12 +29,14 @@ std::vector<pd::OpView> skips(JobView& view) {
   return found;
 }
 
+// What a branch stores, nested blocks included.
 std::vector<pd::SetOp> setsIn(pd::OpView branch) {
   std::vector<pd::SetOp> sets;
   branch.operation()->walk([&](pd::SetOp set) { sets.push_back(set); });
   return sets;
 }
 
+// logical_not of the flag, declared as part of the update so that role checks pass it.
 mlir::Value inverted(mlir::OpBuilder& builder, mlir::Value flag) {
   return pd::Declarations()
       .create(builder, flag.getLoc(), "logical_not", {{"X", {flag}}},
@@ -63,6 +66,8 @@ void roundedTwice(JobView& view, Edits& edits) {
   }
 }
 
+// Readers then get a value of the other type: the types of the program no longer fit, which a
+// verifier of types ought to see before any proof.
 void castOfHalfDropped(JobView& view, Edits& edits) {
   for (pd::OpView op : opsOf(view, "cast"))
     if (isFloat(op.input("X")) && isHalf(op.input("X")) != isHalf(op.output("Out")))
@@ -81,6 +86,7 @@ std::vector<pd::OpView> scaledSeeds(JobView& view) {
   return found;
 }
 
+// The scale is taken back from all gradients, and was never given: they are too small by the scale.
 void seedNotScaled(JobView& view, Edits& edits) {
   for (pd::OpView op : scaledSeeds(view))
     edits.add(op.operation(), "the loss is not scaled",
@@ -98,6 +104,7 @@ void seedScaledTwice(JobView& view, Edits& edits) {
     });
 }
 
+// One gradient of a check at a time, so that the others hide nothing.
 void notUnscaled(JobView& view, Edits& edits) {
   for (pd::OpView op : opsOf(view, "check_finite_and_unscale"))
     for (unsigned i = 0; i < op.outputCount("Out"); ++i)
@@ -159,6 +166,7 @@ void lookedAtBeforeReduced(JobView& view, Edits& edits) {
     }
 }
 
+// The condition becomes not(0): the update is made with infinite gradients, too.
 void neverSkipped(JobView& view, Edits& edits) {
   for (pd::OpView op : skips(view))
     edits.add(op.operation(), "the branch is taken in every step", [op]() mutable {
@@ -210,6 +218,8 @@ void stateLeftOut(JobView& view, Edits& edits) {
                 [set]() { pd::SetOp(set).erase(); });
 }
 
+// The scale, or one of its counters, is computed and not stored: the next step begins with the old
+// one.
 void scaleNotSet(JobView& view, Edits& edits) {
   for (pd::OpView op : opsOf(view, "update_loss_scaling"))
     for (mlir::Value result : op.operation()->getResults())
@@ -219,6 +229,7 @@ void scaleNotSet(JobView& view, Edits& edits) {
                     [set]() mutable { set.erase(); });
 }
 
+// Both are int32 of one element, so that no type shows it.
 void countersSwapped(JobView& view, Edits& edits) {
   for (pd::OpView op : opsOf(view, "update_loss_scaling"))
     edits.add(op.operation(), "good and bad steps are swapped", [op]() mutable {
@@ -237,6 +248,8 @@ void otherRatio(JobView& view, Edits& edits) {
                   [op, name, other]() mutable { op.setAttr(name, other); });
 }
 
+// The start-up's constant is multiplied by 4; the scale cancels out of every update that does not
+// overflow, so that only a proof of initial values can see it.
 void otherInitialScale(JobView& view, Edits& edits) {
   for (auto set : view.program.getBodyBlock()->getOps<pd::SetOp>()) {
     mlir::Operation* maker = set.getValue().getDefiningOp();

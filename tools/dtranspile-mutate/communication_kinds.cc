@@ -8,6 +8,7 @@ namespace {
 
 dist::CommOp commNamed(mlir::Operation* op) { return dist::lookupComm(op, dist::commOf(op)); }
 
+// Collectives at the place of the view, of one kind.
 template <typename Op>
 std::vector<Op> all(JobView& view) {
   std::vector<Op> found;
@@ -21,6 +22,7 @@ void dropped(JobView& view, Edits& edits) {
   for (Op op : all<Op>(view)) edits.add(op, "left out", [op] { bypass(op); });
 }
 
+// Of a bucket one member only: the others hide that something was exchanged wrongly.
 template <typename Op>
 void memberDropped(JobView& view, Edits& edits) {
   for (Op op : all<Op>(view))
@@ -41,6 +43,7 @@ void passedBy(JobView& view, Edits& edits) {
                     [at = &use, operand = operand]() { at->set(operand); });
 }
 
+// A sum of equal values is ranks times the value.
 void doubled(JobView& view, Edits& edits) {
   for (auto op : all<dist::AllReduceOp>(view))
     for (mlir::Value result : resultsOf(op))
@@ -55,6 +58,8 @@ void doubled(JobView& view, Edits& edits) {
       });
 }
 
+// Max and min of equal values are the value: on one rank, or with equal shares, a run does not show
+// them.
 void otherOperation(JobView& view, Edits& edits) {
   for (auto op : all<dist::AllReduceOp>(view))
     for (dist::Reduce reduce : {dist::Reduce::Max, dist::Reduce::Min, dist::Reduce::Prod})
@@ -63,6 +68,7 @@ void otherOperation(JobView& view, Edits& edits) {
       });
 }
 
+// Sums over fewer or other ranks.
 void otherComm(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.collectives)
     for (dist::CommOp comm : view.groupComms())
@@ -73,6 +79,7 @@ void otherComm(JobView& view, Edits& edits) {
                   });
 }
 
+// The communicator itself changes, and with it every op that uses it.
 void otherAxes(JobView& view, Edits& edits) {
   for (dist::CommOp comm : view.groupComms())
     for (mlir::Attribute axis : view.mesh.getAxes()) {
@@ -83,6 +90,7 @@ void otherAxes(JobView& view, Edits& edits) {
     }
 }
 
+// Ranks outside of a subset do not take part, and wait for nobody: those inside have the wrong sum.
 void subset(JobView& view, Edits& edits) {
   for (dist::CommOp comm : view.groupComms())
     for (auto axis : comm.getAxes().getAsValueRange<mlir::StringAttr>())
@@ -118,6 +126,8 @@ void operandsSwapped(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.collectives) swapped(op, op->getOperands(), false, edits);
 }
 
+// All ranks go on with equal values, as they should, but with those of the first rank's samples
+// alone.
 void toBroadcast(JobView& view, Edits& edits) {
   for (auto op : all<dist::AllReduceOp>(view)) {
     dist::CommOp comm = commNamed(op);
@@ -136,6 +146,7 @@ void toBroadcast(JobView& view, Edits& edits) {
   }
 }
 
+// Only along axes that have a second rank.
 void otherRoot(JobView& view, Edits& edits) {
   for (auto op : all<dist::BroadcastOp>(view))
     for (dist::AxisSetAttr set : op.getRoot().getSets())
@@ -185,6 +196,8 @@ void tooLate(JobView& view, Edits& edits) {
       }
 }
 
+// Readers take what was there before the operation; started and never waited for, it may end at any
+// time.
 void waitDropped(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.collectives)
     for (mlir::Operation* user : op->getUsers())
@@ -196,6 +209,7 @@ void waitDropped(JobView& view, Edits& edits) {
         });
 }
 
+// On every communicator of the job in turn.
 void inserted(JobView& view, Edits& edits) {
   for (dist::CommOp comm : view.groupComms())
     for (mlir::Value value : view.values)
@@ -210,6 +224,8 @@ void inserted(JobView& view, Edits& edits) {
                   });
 }
 
+// The rank waits for ever, and what it computes is right: only a proof that communication ends
+// finds it.
 void barrierOnOneRank(JobView& view, Edits& edits) {
   for (dist::CommOp comm : view.groupComms())
     if (comm.overAxis(view.axis))
@@ -227,6 +243,9 @@ void barrierOnOneRank(JobView& view, Edits& edits) {
 }
 
 // Two reductions, in one order on the first rank and in the other one elsewhere.
+// Both are moved into a guard of the first rank, in the other order there. Only pairs whose first
+// result is not needed between them can be turned around; the values stay right, and the ranks wait
+// for each other for ever (or, with equal sizes, exchange the sums).
 void reordered(JobView& view, Edits& edits) {
   auto reductions = all<dist::AllReduceOp>(view);
   for (size_t i = 0; i + 1 < reductions.size(); ++i) {

@@ -10,6 +10,7 @@ namespace {
 
 using Fields = mlir::DictionaryAttr;
 
+// The contracts that the job declares, as it wrote them.
 std::vector<Fields> contractsOf(mlir::ModuleOp job) {
   std::vector<Fields> found;
   if (auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr))
@@ -29,18 +30,21 @@ void replace(mlir::ModuleOp job, Fields before, Fields after) {
   job->setAttr(dist::kContractsAttr, builder.getArrayAttr(entries));
 }
 
+// A contract with one field set.
 Fields with(Fields fields, llvm::StringRef name, mlir::Attribute value) {
   mlir::NamedAttrList list(fields);
   list.set(name, value);
   return list.getDictionary(fields.getContext());
 }
 
+// Without its contract what the job does is a deviation that nothing excuses.
 void contractDropped(JobView& view, Edits& edits) {
   for (Fields fields : contractsOf(view.job))
     edits.add(view.job, "a contract is not declared",
               [=, job = view.job]() mutable { replace(job, fields, {}); });
 }
 
+// Relations then lean on a tag that no contract declares, and the contract on nothing.
 void contractRenamed(JobView& view, Edits& edits) {
   for (Fields fields : contractsOf(view.job))
     if (auto tag = fields.getAs<mlir::StringAttr>("tag"))
@@ -52,6 +56,7 @@ void contractRenamed(JobView& view, Edits& edits) {
                 });
 }
 
+// Contracts list the places that they excuse; one place less must be found.
 void siteDropped(JobView& view, Edits& edits) {
   for (Fields fields : contractsOf(view.job)) {
     auto sites = fields.getAs<mlir::ArrayAttr>("sites");
@@ -65,6 +70,7 @@ void siteDropped(JobView& view, Edits& edits) {
   }
 }
 
+// "#0 mul" names an op that the contract is not about.
 void siteRenamed(JobView& view, Edits& edits) {
   for (Fields fields : contractsOf(view.job)) {
     auto sites = fields.getAs<mlir::ArrayAttr>("sites");
@@ -100,6 +106,7 @@ void siteAdded(JobView& view, Edits& edits) {
   }
 }
 
+// Tags with and without a contract in the job: a relation may not lean on one that is not declared.
 void relationDifferent(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   for (pd::VarOp var : variablesOf(view))
@@ -108,6 +115,7 @@ void relationDifferent(JobView& view, Edits& edits) {
                 [=, axis = view.axis]() { declareDifferent(var, axis, tag); });
 }
 
+// The other way: too strong a claim.
 void relationEqual(JobView& view, Edits& edits) {
   for (pd::VarOp var : variablesOf(view)) {
     auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
@@ -119,6 +127,7 @@ void relationEqual(JobView& view, Edits& edits) {
   }
 }
 
+// Twice the reference's value: the update is right, the claim about it is not.
 void relationScale(JobView& view, Edits& edits) {
   for (pd::VarOp var : variablesOf(view)) {
     auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
@@ -133,6 +142,7 @@ void relationScale(JobView& view, Edits& edits) {
   }
 }
 
+// Another variable of the type, the first one found.
 void relationOfOther(JobView& view, Edits& edits) {
   for (pd::VarOp var : variablesOf(view))
     for (pd::VarOp other : variablesOf(view))
@@ -155,6 +165,7 @@ pd::SetOp lastSet(JobView& view, llvm::StringRef name) {
   return last;
 }
 
+// Whether the job has a contract of the tag.
 bool declares(mlir::ModuleOp job, llvm::StringRef tag) {
   return llvm::any_of(contractsOf(job), [&](Fields fields) {
     auto own = fields.getAs<mlir::StringAttr>("tag");
@@ -178,6 +189,8 @@ void averageDropped(JobView& view, Edits& edits) {
   }
 }
 
+// A wrong update with everything declared that could excuse it. A contract says what deviates, and
+// must not become a word that excuses anything.
 void reductionDroppedDeclared(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   for (mlir::Operation* op : view.framework) {
@@ -216,6 +229,7 @@ void contractAdded(JobView& view, Edits& edits) {
         });
 }
 
+// A product over the ranks: no op has that relation, so the claim cannot be right.
 void claimWrong(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   for (mlir::Operation* op : view.framework)
@@ -248,6 +262,7 @@ void assumed(JobView& view, Edits& edits) {
   }
 }
 
+// Every rank then gets the whole batch, and the factors of the program are those of shares.
 void batchDropped(JobView& view, Edits& edits) {
   for (pd::InputOp input : inputsOf(view.program))
     if (input->hasAttr(dist::kBatchAttr))
@@ -255,6 +270,7 @@ void batchDropped(JobView& view, Edits& edits) {
                 [=]() { input->removeAttr(dist::kBatchAttr); });
 }
 
+// Rows become columns: each rank has all samples, but a part of their features.
 void batchOtherDim(JobView& view, Edits& edits) {
   for (pd::InputOp input : inputsOf(view.program)) {
     auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr);
@@ -267,6 +283,7 @@ void batchOtherDim(JobView& view, Edits& edits) {
   }
 }
 
+// Feeds that are not cut are tables, lengths or settings, of which each rank needs the whole.
 void batchAdded(JobView& view, Edits& edits) {
   for (pd::InputOp input : inputsOf(view.program))
     if (!input->hasAttr(dist::kBatchAttr) && !view.axis.empty())
@@ -277,6 +294,7 @@ void batchAdded(JobView& view, Edits& edits) {
       });
 }
 
+// Ranks along the axis left out get the same samples, which the mean then counts several times.
 void batchFewerAxes(JobView& view, Edits& edits) {
   for (pd::InputOp input : inputsOf(view.program)) {
     auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr);
@@ -303,6 +321,7 @@ void inputDoubled(JobView& view, Edits& edits) {
   }
 }
 
+// Communicators follow the mesh, factors (1/ranks) are numbers in the text and do not.
 void meshSize(JobView& view, Edits& edits) {
   for (unsigned i = 0; i < view.mesh.getSizes().size(); ++i)
     edits.add(view.mesh, "an axis is twice as long as the program was made for",

@@ -14,6 +14,8 @@ mlir::RankedTensorType tensorOf(mlir::Value value) {
   return llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
 }
 
+// Of an op that makes or reads the value: what a mutant inserts has that role too, so that no check
+// finds it by its role alone.
 int roleOf(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
   return op && pd::OpView::isFrameworkOp(op) ? pd::OpView(op).role() & ~pd::kLoss : pd::kBackward;
@@ -67,6 +69,8 @@ void Readers::read(mlir::Value now) {
   for (mlir::OpOperand* use : uses_) use->set(now);
 }
 
+// What the program reads of a collective: its results, or those of its wait. None where it is
+// started and nothing waits.
 llvm::SmallVector<mlir::Value> resultsOf(mlir::Operation* collective) {
   llvm::SmallVector<mlir::Value> results(collective->getResults());
   if (results.size() != 1 || !llvm::isa<dist::PendingType>(results[0].getType())) return results;
@@ -76,6 +80,7 @@ llvm::SmallVector<mlir::Value> resultsOf(mlir::Operation* collective) {
   return {};
 }
 
+// Readers take what went into the collective; it and its wait go.
 void bypass(mlir::Operation* collective) {
   mlir::Operation* wait = nullptr;
   for (auto [result, operand] : llvm::zip(resultsOf(collective), collective->getOperands())) {
@@ -152,6 +157,8 @@ mlir::Value cast(mlir::OpBuilder& builder, mlir::Value value, mlir::Type element
                pd::Declarations().freshName(builder.getInsertionBlock(), nameFor(value) + ".cast"));
 }
 
+// dist.on of the first coordinate of an axis, else the other value: ranks then hold different
+// values, in a way that the text says.
 mlir::Value onOneRank(mlir::OpBuilder& builder, llvm::StringRef axis, mlir::Value like,
                       llvm::function_ref<mlir::Value(mlir::OpBuilder&)> first,
                       llvm::function_ref<mlir::Value(mlir::OpBuilder&)> second) {
@@ -167,6 +174,8 @@ mlir::Value onOneRank(mlir::OpBuilder& builder, llvm::StringRef axis, mlir::Valu
   return on.getResult(0);
 }
 
+// Another attribute of the same type; null for one of a type that is not known here, or an empty
+// list.
 mlir::Attribute perturbed(mlir::Attribute attribute) {
   mlir::Builder builder(attribute.getContext());
   return llvm::TypeSwitch<mlir::Attribute, mlir::Attribute>(attribute)
@@ -198,6 +207,7 @@ mlir::Attribute perturbed(mlir::Attribute attribute) {
       .Default(mlir::Attribute());
 }
 
+// As dist.src counts: framework ops in preorder.
 mlir::Operation* opNumber(pd::ProgramOp program, int64_t index) {
   mlir::Operation* found = nullptr;
   if (program)
@@ -207,6 +217,7 @@ mlir::Operation* opNumber(pd::ProgramOp program, int64_t index) {
   return found;
 }
 
+// A job without @reference preserves its @source; an edit of the reference needs one of its own.
 mlir::ModuleOp addReference(mlir::ModuleOp job) {
   mlir::ModuleOp source = findModule(job, "source");
   if (mlir::ModuleOp own = findModule(job, "reference")) return own;
@@ -244,6 +255,7 @@ std::vector<pd::VarOp> variablesOf(JobView& view) {
   return variables;
 }
 
+// The variable may differ over the axis by that contract.
 void declareDifferent(pd::VarOp var, llvm::StringRef axis, llvm::StringRef tag) {
   mlir::Builder builder(var.getContext());
   auto state = dist::AxisRelAttr::different(builder.getStringAttr(axis), tag);
@@ -258,6 +270,7 @@ void declareDifferent(pd::VarOp var, llvm::StringRef axis, llvm::StringRef tag) 
   }
 }
 
+// The contract with these sites, added to those that it has already.
 void declareContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::ArrayRef<std::string> sites) {
   mlir::Builder builder(job.getContext());
   llvm::SmallVector<mlir::Attribute> entries, names;

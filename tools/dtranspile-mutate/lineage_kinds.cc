@@ -5,6 +5,7 @@
 namespace dtranspile::mutate {
 namespace {
 
+// Whether the op can take the value: made earlier in the same block, or an argument of it.
 bool isBefore(mlir::Value value, mlir::Operation* op) {
   if (value.getParentBlock() != op->getBlock()) return false;
   mlir::Operation* definition = value.getDefiningOp();
@@ -26,6 +27,7 @@ std::vector<mlir::Value> candidates(mlir::Operation* op, mlir::Value instead) {
   return found;
 }
 
+// Two operands of one type; harmless for commutative ops, and then the mutant may be proved right.
 void operandsSwapped(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     for (unsigned i = 0; i + 1 < op->getNumOperands(); ++i)
@@ -39,6 +41,7 @@ void operandsSwapped(JobView& view, Edits& edits) {
       }
 }
 
+// One of the others, drawn, so that the number of edits stays that of the operands.
 void replaced(JobView& view, Edits& edits, mlir::Operation* op, unsigned index,
               const std::vector<mlir::Value>& others) {
   if (others.empty()) return;
@@ -47,12 +50,16 @@ void replaced(JobView& view, Edits& edits, mlir::Operation* op, unsigned index,
             [=]() { op->setOperand(index, now); });
 }
 
+// Every operand of every op: the kind with the most mutants, of which the others are special cases
+// worth having by name.
 void operandReplaced(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
       replaced(view, edits, op, i, candidates(op, op->getOperand(i)));
 }
 
+// Values of one name are versions of one variable: an op that reads a stale one looks right in the
+// text of the program.
 void olderDefinition(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     for (unsigned i = 0; i < op->getNumOperands(); ++i) {
@@ -64,6 +71,7 @@ void olderDefinition(JobView& view, Edits& edits) {
     }
 }
 
+// pd.undef stands for a variable read before it was written.
 void operandUndefined(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     for (mlir::OpOperand& operand : op->getOpOperands())
@@ -94,6 +102,7 @@ void gradientsSwapped(JobView& view, Edits& edits) {
     }
 }
 
+// dist.src is what the relation analysis starts from: it must not believe it.
 void sourceChanged(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     for (mlir::Operation* other : view.framework)
@@ -106,6 +115,8 @@ void sourceChanged(JobView& view, Edits& edits) {
       }
 }
 
+// Pairs of ops of one name and equal types, both of the program: both claims are well formed, and
+// false.
 void sourcesSwapped(JobView& view, Edits& edits) {
   for (size_t i = 0; i < view.framework.size(); ++i)
     for (size_t j = i + 1; j < view.framework.size(); ++j) {
@@ -122,12 +133,15 @@ void sourcesSwapped(JobView& view, Edits& edits) {
     }
 }
 
+// The op counts as inserted by a pass, and nothing may be claimed of what it computes but what
+// follows from its operands.
 void sourceDropped(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     if (!isInserted(op))
       edits.add(op, "no longer says what it stands for", [=]() { op->removeAttr(dist::kSrcAttr); });
 }
 
+// An op that a pass has inserted pretends to be one of the program.
 void sourceGiven(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     for (mlir::Operation* other : view.framework)
@@ -138,6 +152,7 @@ void sourceGiven(JobView& view, Edits& edits) {
       }
 }
 
+// Where each of its results has an operand of the same type to stand for it.
 void opDropped(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework) {
     if (op->getNumRegions() || op->getNumResults() == 0) continue;
@@ -159,6 +174,7 @@ void opDropped(JobView& view, Edits& edits) {
   }
 }
 
+// The second one takes the first one's result.
 void opDoubled(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework) {
     if (op->getNumRegions() || op->getNumResults() == 0 || op->getResult(0).use_empty()) continue;
@@ -177,6 +193,7 @@ void opDoubled(JobView& view, Edits& edits) {
   }
 }
 
+// The others go on with an operand of the result's type, so that the program stays well typed.
 void opOnOneRank(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   for (mlir::Operation* op : view.framework) {
@@ -198,6 +215,7 @@ void opOnOneRank(JobView& view, Edits& edits) {
   }
 }
 
+// Two readers of one draw (a mask, and the gradient through it) see different numbers.
 void drawDoubled(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework) {
     const pd::OpSpec* spec = pd::OpView(op).spec();
@@ -213,6 +231,7 @@ void drawDoubled(JobView& view, Edits& edits) {
   }
 }
 
+// What a block hands out, in each other's place.
 void yieldsSwapped(JobView& view, Edits& edits) {
   std::vector<mlir::Operation*> ends;
   view.program->walk([&](mlir::Operation* op) {

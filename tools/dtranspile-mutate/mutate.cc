@@ -15,6 +15,8 @@ uint64_t mixed(uint64_t seed, llvm::StringRef text) {
   return hash;
 }
 
+// Places are disjoint: an op inside a composite is of the composites, one in a block of a framework
+// op of the bodies, all others of the program itself.
 bool isIn(mlir::Operation* op, Place place) {
   bool composite = false, body = false;
   for (mlir::Operation* at = op->getParentOp(); at && !llvm::isa<pd::ProgramOp>(at);
@@ -36,6 +38,9 @@ std::string textOf(mlir::ModuleOp module) {
 
 }  // namespace
 
+// What edits choose from: the values, ops and collectives of one role's program at one place, in
+// the order of the text. Two views of equal modules with one seed have the same lists, so that an
+// edit can be named by its number and made on a copy.
 JobView::JobView(mlir::ModuleOp module, Place where, uint64_t seed, size_t roleNumber)
     : job(module), place(where), random_(seed) {
   for (dist::RoleOp one : job.getOps<dist::RoleOp>())
@@ -104,6 +109,9 @@ uint64_t seedOf(uint64_t seed, const Kind& kind, size_t role) {
 
 }  // namespace
 
+// Up to `perKind` edits of every kind and role, drawn without repetition (the first steps of a
+// Fisher-Yates shuffle). A kind draws by a generator of its own, so that a new kind changes no
+// other's choice.
 std::vector<Choice> choose(mlir::ModuleOp job, uint64_t seed, size_t perKind) {
   std::vector<Choice> choices;
   auto ops = job.getOps<dist::RoleOp>();
@@ -124,6 +132,8 @@ std::vector<Choice> choose(mlir::ModuleOp job, uint64_t seed, size_t perKind) {
   return choices;
 }
 
+// The edit made on a copy. No module where it has changed nothing: an edit that swaps equal things
+// is no mutant.
 Mutant make(mlir::ModuleOp job, uint64_t seed, const Choice& choice) {
   Mutant mutant;
   mutant.kind = choice.kind;

@@ -6,6 +6,7 @@
 namespace dtranspile::mutate {
 namespace {
 
+// Results that stand for a variable of the framework's program.
 std::vector<mlir::OpResult> resultsOfProgram(JobView& view) {
   std::vector<mlir::OpResult> results;
   for (mlir::Operation* op : view.framework)
@@ -55,6 +56,8 @@ void lossShadowed(JobView& view, Edits& edits) {
       });
 }
 
+// Nothing that is computed changes. What is fetched does, and an exported program, in which a name
+// is a variable, computes something else.
 void namesSwapped(JobView& view, Edits& edits) {
   std::vector<mlir::OpResult> results = resultsOfProgram(view);
   for (size_t i = 0; i + 1 < results.size(); ++i)
@@ -80,12 +83,14 @@ void likeParameter(JobView& view, Edits& edits) {
                   [result, name = var.getSymName().str()]() { rename(result, name); });
 }
 
+// What the program says of its variables' types, apart from the values that have their names.
 std::vector<pd::DeclOp> declarations(JobView& view) {
   std::vector<pd::DeclOp> found;
   view.program->walk([&](pd::DeclOp decl) { found.push_back(decl); });
   return found;
 }
 
+// Each attribute but the kind, whose other values mean another set of attributes.
 void declChanged(JobView& view, Edits& edits) {
   for (pd::DeclOp decl : declarations(view))
     for (mlir::NamedAttribute one : decl->getAttrs()) {
@@ -98,6 +103,7 @@ void declChanged(JobView& view, Edits& edits) {
     }
 }
 
+// A temporary that is kept is saved with the model; a persistable that is not is missing there.
 void declPersistable(JobView& view, Edits& edits) {
   for (pd::DeclOp decl : declarations(view))
     edits.add(decl,
@@ -114,6 +120,7 @@ void declDropped(JobView& view, Edits& edits) {
     edits.add(decl, "`" + decl.getName().str() + "` is not declared", [decl]() { decl->erase(); });
 }
 
+// Two feeds of one type: the runner would give each the other's data.
 void inputsSwapped(JobView& view, Edits& edits) {
   std::vector<pd::InputOp> inputs = inputsOf(view.program);
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -130,6 +137,7 @@ void inputsSwapped(JobView& view, Edits& edits) {
     }
 }
 
+// With a declaration of the new name, so that only the name itself is wrong.
 void inputRenamed(JobView& view, Edits& edits) {
   for (pd::InputOp input : inputsOf(view.program))
     edits.add(input, "the feed `" + input.getName().str() + "` has another name", [=]() mutable {
@@ -139,6 +147,8 @@ void inputRenamed(JobView& view, Edits& edits) {
     });
 }
 
+// Throughout the role, and with a relation that says which variable of the reference it stands for:
+// all that is computed stays right, but nobody finds it in a checkpoint.
 void variableRenamed(JobView& view, Edits& edits) {
   for (pd::VarOp var : variablesOf(view)) {
     if (!view.source || !mlir::SymbolTable::lookupSymbolIn(view.source, var.getSymName())) continue;

@@ -7,6 +7,7 @@
 namespace dtranspile::mutate {
 namespace {
 
+// Ops of one kind at the place that the view is of (the program, its blocks or composites).
 template <typename Op>
 std::vector<Op> all(JobView& view) {
   std::vector<Op> found;
@@ -22,6 +23,8 @@ dist::YieldOp yieldOf(mlir::Region& region) {
 
 //===--- owners ---===//
 
+// The claim of where a variable is, broken towards too many ranks: those without an update keep the
+// initial value and read it.
 void everybodyOwns(JobView& view, Edits& edits) {
   for (pd::VarOp var : variablesOf(view))
     if (var->hasAttr(dist::kAtAttr))
@@ -32,6 +35,7 @@ void everybodyOwns(JobView& view, Edits& edits) {
       });
 }
 
+// The same for one rank more, beside the owner, so that the set stays a proper subset of the ranks.
 void anotherOwnsToo(JobView& view, Edits& edits) {
   for (pd::VarOp var : variablesOf(view)) {
     auto where = var->getAttrOfType<dist::SelAttr>(dist::kAtAttr);
@@ -64,6 +68,8 @@ void updateElsewhere(JobView& view, Edits& edits) {
   }
 }
 
+// The body moves in front of its guard. Only of guards without operands and results, whose body
+// reads and writes variables alone.
 void guardOpened(JobView& view, Edits& edits) {
   for (auto on : all<dist::OnOp>(view)) {
     if (!on.getInputs().empty() || !on.getOutputs().empty()) continue;
@@ -97,6 +103,8 @@ void argumentsSwapped(JobView& view, Edits& edits) {
               });
 }
 
+// All pairs of results of one type: the types then still fit, and only what is proved of the values
+// can tell them apart.
 void yieldsSwapped(JobView& view, Edits& edits) {
   for (auto on : all<dist::OnOp>(view)) {
     dist::YieldOp yield = yieldOf(on.getBody());
@@ -130,6 +138,8 @@ void countedEverywhere(JobView& view, Edits& edits) {
   }
 }
 
+// The other branch of a guard gives zeros, which a sum over the ranks does not count; x + 1 of them
+// is counted once per rank.
 void countedOneMore(JobView& view, Edits& edits) {
   for (auto on : all<dist::OnOp>(view)) {
     if (on.getOtherwise().empty()) continue;
@@ -171,6 +181,8 @@ void reduceOperation(JobView& view, Edits& edits) {
       });
 }
 
+// Another earlier value of the block, the first that fits: one mutant per operand, lest the number
+// grow with the square of the program.
 void reduceOther(JobView& view, Edits& edits) {
   for (auto op : all<dist::ReduceOp>(view))
     for (auto [i, operand] : llvm::enumerate(op.getInputs()))
@@ -198,6 +210,9 @@ std::vector<mlir::Operation*> branches(JobView& view) {
   return found;
 }
 
+// A branch with communication must be taken by all ranks or none. Here one side of the comparison
+// that decides it becomes the rank's coordinate: ranks that take the branch wait for those that do
+// not.
 void predicateLocal(JobView& view, Edits& edits) {
   for (mlir::Operation* branch : branches(view))
     for (mlir::OpOperand& operand : branch->getOpOperands()) {
@@ -219,6 +234,9 @@ void predicateLocal(JobView& view, Edits& edits) {
     }
 }
 
+// What a branch reduces every k-th step is reduced in every step, and the variables set to the
+// sums: right in the steps in which the branch is taken, wrong in all others. Only reductions of
+// what was read from variables can move in front of the branch.
 void hoisted(JobView& view, Edits& edits) {
   for (mlir::Operation* branch : branches(view))
     branch->walk([&](dist::AllReduceOp op) {

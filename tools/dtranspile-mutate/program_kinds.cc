@@ -25,6 +25,7 @@ void programAttributes(JobView& view, Edits& edits) {
   otherAttributes(view.program, "the program", edits);
 }
 
+// Every attribute with another value, and a state that says that it is a parameter.
 void variableAttributes(JobView& view, Edits& edits) {
   for (pd::VarOp var : variablesOf(view)) {
     std::string what = "`" + var.getSymName().str() + "`";
@@ -34,12 +35,14 @@ void variableAttributes(JobView& view, Edits& edits) {
   }
 }
 
+// float64 in place of float32; null of any other type, of which no mutant is made.
 mlir::Type otherElement(mlir::Type type) {
   auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
   if (!tensor || !tensor.getElementType().isF32()) return {};
   return tensor.clone(mlir::Float64Type::get(type.getContext()));
 }
 
+// The last extent is one more, an unknown one 7; null of scalars and unranked types.
 mlir::Type otherShape(mlir::Type type) {
   auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
   if (!tensor || tensor.getRank() == 0) return {};
@@ -97,6 +100,7 @@ void programDropped(JobView& view, Edits& edits) {
             [program = view.program]() { program->erase(); });
 }
 
+// A copy of the role: two roles of one mesh would both want its ranks.
 void roleAdded(JobView& view, Edits& edits) {
   edits.add(view.role, "a second role on the same mesh", [role = view.role]() mutable {
     mlir::OpBuilder builder(role);
@@ -106,6 +110,8 @@ void roleAdded(JobView& view, Edits& edits) {
   });
 }
 
+// All later draws of the generator give other numbers than in the reference, though no value
+// depends on this one.
 void drawInserted(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework)
     edits.add(op, "after it stands a draw that nobody reads", [op]() {
@@ -121,6 +127,7 @@ void drawInserted(JobView& view, Edits& edits) {
     });
 }
 
+// Its output equals its input, so that all values stay right; what the job prints does not.
 void printInserted(JobView& view, Edits& edits) {
   for (mlir::Value value : view.values)
     if (value.getDefiningOp())
@@ -154,6 +161,7 @@ void setInserted(JobView& view, Edits& edits) {
 }
 
 // What a rank computes depends on its number.
+// Of values of one element only, which the coordinate, [1], can be added to.
 void coordinateAdded(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   for (mlir::Value value : view.values) {

@@ -20,6 +20,7 @@ std::vector<mlir::Value> computed(JobView& view, int role) {
   return found;
 }
 
+// What the program reads of reductions over the ranks.
 std::vector<mlir::Value> reducedValues(JobView& view) {
   std::vector<mlir::Value> found;
   for (mlir::Operation* op : view.collectives)
@@ -28,6 +29,7 @@ std::vector<mlir::Value> reducedValues(JobView& view) {
   return found;
 }
 
+// Factors that passes have put in: 1/ranks of a loss or of a sum, and those of averages.
 std::vector<pd::OpView> insertedScales(JobView& view) {
   std::vector<pd::OpView> found;
   for (mlir::Operation* op : view.framework)
@@ -47,6 +49,8 @@ void after(mlir::Value value, std::string what, Edits& edits, Build build) {
   });
 }
 
+// Sums are then too large by the number of ranks: the commonest bug of data parallel training,
+// which a loss that still falls does not show.
 void dropped(JobView& view, Edits& edits) {
   for (pd::OpView op : insertedScales(view))
     edits.add(op.operation(), "the factor is left out", [op]() mutable {
@@ -55,6 +59,7 @@ void dropped(JobView& view, Edits& edits) {
     });
 }
 
+// The opposite, 1/ranks²; it acts like a smaller learning rate.
 void doubled(JobView& view, Edits& edits) {
   for (pd::OpView op : insertedScales(view))
     after(op.output("Out"), "the factor stands twice", edits,
@@ -63,6 +68,7 @@ void doubled(JobView& view, Edits& edits) {
           });
 }
 
+// Among the factors some that hardly show in a run: 1.0001 is within what float32 sums differ by.
 void otherFactor(JobView& view, Edits& edits) {
   for (pd::OpView op : insertedScales(view))
     for (double times : {2.0, 1.0 / static_cast<double>(view.ranks), 1.0001, -1.0, 0.0})
@@ -73,6 +79,8 @@ void otherFactor(JobView& view, Edits& edits) {
                 });
 }
 
+// x·s + 0.01: no longer linear, so that a proof which moves factors through sums must not take it
+// for one.
 void biased(JobView& view, Edits& edits) {
   for (pd::OpView op : insertedScales(view))
     edits.add(op.operation(), "has a bias of 0.01", [op]() mutable {
@@ -110,12 +118,14 @@ void movedToUpdates(JobView& view, Edits& edits) {
                 });
 }
 
+// The factors that passes insert, rightly, elsewhere, and plainly wrong ones.
 double factorFor(JobView& view) {
   double list[] = {
       1.0 / static_cast<double>(view.ranks), static_cast<double>(view.ranks), 0.5, 2, 0, -1};
   return list[view.draw(6)];
 }
 
+// A value that all its readers see multiplied.
 template <int role>
 void inserted(JobView& view, Edits& edits) {
   for (mlir::Value value : computed(view, role)) {
@@ -125,6 +135,8 @@ void inserted(JobView& view, Edits& edits) {
   }
 }
 
+// A factor after the reduction, where those that passes insert could stand, too: it is the number
+// that is wrong, not the place.
 void insertedOnReduced(JobView& view, Edits& edits) {
   for (mlir::Value value : reducedValues(view)) {
     double factor = factorFor(view);
@@ -152,6 +164,7 @@ void insertedOnRead(JobView& view, Edits& edits) {
   }
 }
 
+// The harder case: the value itself is right, and one of several readers sees another.
 void insertedForOneReader(JobView& view, Edits& edits) {
   for (mlir::Value value : view.values) {
     if (value.hasOneUse()) continue;
@@ -196,6 +209,8 @@ void averagedAndDeclared(JobView& view, Edits& edits) {
     }
 }
 
+// Ranks then hold different values where they should hold equal ones, or parts of which one is too
+// large.
 void scaledOnOneRank(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   std::vector<mlir::Value> values = reducedValues(view);
@@ -213,6 +228,7 @@ void scaledOnOneRank(JobView& view, Edits& edits) {
   }
 }
 
+// The classic of an owner's value that was never broadcast.
 void zeroElsewhere(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   std::vector<mlir::Value> values = reducedValues(view);
@@ -231,6 +247,7 @@ void zeroElsewhere(JobView& view, Edits& edits) {
 }
 
 enum class Number { Int32, Int64, Bool, Half, BFloat };
+// The element type of the name.
 mlir::Type typeOf(Number number, mlir::MLIRContext* context) {
   mlir::Builder builder(context);
   switch (number) {
@@ -243,6 +260,7 @@ mlir::Type typeOf(Number number, mlir::MLIRContext* context) {
   return {};
 }
 
+// Rounding, or worse: bool leaves nothing but the sign of zero.
 template <Number number>
 void castAndBack(JobView& view, Edits& edits) {
   std::vector<mlir::Value> values = reducedValues(view);
@@ -273,6 +291,8 @@ void castDeclared(JobView& view, Edits& edits) {
                 });
 }
 
+// elementwise_add of two values, of the type given: it may be larger than x's where y broadcasts
+// it.
 mlir::Value sum(mlir::OpBuilder& builder, mlir::Value x, mlir::Value y, mlir::Type type) {
   return pd::Declarations()
       .create(builder, x.getLoc(), "elementwise_add", {{"X", {x}}, {"Y", {y}}},

@@ -14,6 +14,9 @@ struct Pair {
   mlir::Operation *own, *theirs;
 };
 
+// Which op and which set of the role stand for which of the reference. Ops are paired by dist.src,
+// their number in the reference's textual order, where the names agree; a mutant changes both ops
+// of a pair alike.
 class Pairs {
  public:
   explicit Pairs(JobView& view) {
@@ -73,6 +76,7 @@ void operandsSwapped(JobView& view, Edits& edits) {
 }
 
 // An operand is another earlier value of its type.
+// The nearest earlier pair in the same blocks of both programs that has a result of the type.
 void operandReplaced(JobView& view, Edits& edits) {
   const Pairs pairs(view);
   for (size_t at = 0; at < pairs.list.size(); ++at)
@@ -117,6 +121,7 @@ void opBypassed(JobView& view, Edits& edits) {
       }
 }
 
+// Both lose it: the role still equals its reference, and both are wrong.
 void setDropped(JobView& view, Edits& edits) {
   for (auto [own, theirs] : Pairs(view).sets)
     edits.add(own, "`" + own.getVar().str() + "` is not set, in @reference neither",
@@ -264,6 +269,8 @@ void changeDropped(JobView& view, Edits& edits) {
     });
 }
 
+// The proof of @reference is made from @source by the declared changes; with another option it
+// comes to another reference.
 void changeOption(JobView& view, Edits& edits) {
   auto changes = view.job->getAttrOfType<mlir::ArrayAttr>(dist::kChangesAttr);
   if (!changes) return;

@@ -21,6 +21,7 @@ void pushDropped(JobView& view, Edits& edits) {
     edits.add(op, "is left out", [op]() mutable { op.erase(); });
 }
 
+// The gradient would enter the round twice.
 void pushDoubled(JobView& view, Edits& edits) {
   for (auto op : opsIn<dist::PushOp>(view))
     edits.add(op, "is made twice", [op]() mutable {
@@ -29,6 +30,7 @@ void pushDoubled(JobView& view, Edits& edits) {
     });
 }
 
+// Mean for sum is off by the number of trainers; each by itself makes as many updates as trainers.
 void pushMerge(JobView& view, Edits& edits) {
   for (auto op : opsIn<dist::PushOp>(view))
     for (dist::Merge merge : {dist::Merge::Mean, dist::Merge::Sum, dist::Merge::Each})
@@ -38,6 +40,7 @@ void pushMerge(JobView& view, Edits& edits) {
         });
 }
 
+// Off by a factor, as where a trainer scales what the server scales again.
 void pushScaled(JobView& view, Edits& edits) {
   for (auto op : opsIn<dist::PushOp>(view))
     for (double factor : {0.5, 2.0})
@@ -47,6 +50,7 @@ void pushScaled(JobView& view, Edits& edits) {
       });
 }
 
+// Any other value of the block of the gradient's type.
 void pushOther(JobView& view, Edits& edits) {
   for (auto op : opsIn<dist::PushOp>(view))
     for (mlir::Value value : view.values)
@@ -61,6 +65,7 @@ void phaseDropped(JobView& view, Edits& edits) {
     edits.add(op, "is left out", [op]() mutable { op.erase(); });
 }
 
+// The round ends, and an empty one begins and ends after it.
 void phaseDoubled(JobView& view, Edits& edits) {
   for (auto op : opsIn<dist::PhaseOp>(view))
     edits.add(op, "is made twice", [op]() mutable {
@@ -78,6 +83,7 @@ void phaseEarly(JobView& view, Edits& edits) {
   }
 }
 
+// After the next op that communicates: a request of the next phase is then made in this one.
 void phaseLate(JobView& view, Edits& edits) {
   for (auto op : opsIn<dist::PhaseOp>(view)) {
     mlir::Operation* after = op->getNextNode();
@@ -86,6 +92,7 @@ void phaseLate(JobView& view, Edits& edits) {
   }
 }
 
+// The variable keeps the values of the round before.
 void pullUnused(JobView& view, Edits& edits) {
   for (auto op : opsIn<dist::PullOp>(view))
     for (mlir::Operation* user : op->getUsers())
@@ -127,6 +134,7 @@ void blocksDropped(JobView& view, Edits& edits) {
     if (op->getNumResults() == 0) edits.add(op, "is left out", [op]() mutable { op.erase(); });
 }
 
+// Optimizers are not idempotent: a second update with the same gradient is another step.
 void blocksTwice(JobView& view, Edits& edits) {
   for (auto op : opsIn<dist::ForeachBlockOp>(view))
     if (op->getNumResults() == 0)

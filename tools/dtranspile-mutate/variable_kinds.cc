@@ -7,6 +7,7 @@
 namespace dtranspile::mutate {
 namespace {
 
+// In the order of the text, at the place of the view.
 std::vector<pd::SetOp> setsOf(JobView& view) {
   std::vector<pd::SetOp> found;
   view.program->walk([&](pd::SetOp set) {
@@ -30,6 +31,7 @@ void setDropped(JobView& view, Edits& edits) {
     edits.add(set, "`" + set.getVar().str() + "` is not set", [set]() { set->erase(); });
 }
 
+// All states of an optimizer at once; set-dropped takes one at a time.
 void updateDropped(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework) {
     if (!isOptimizer(op)) continue;
@@ -41,6 +43,7 @@ void updateDropped(JobView& view, Edits& edits) {
   }
 }
 
+// Each with the next one of its type only, since pairs grow with the square of the variables.
 void setsSwapped(JobView& view, Edits& edits) {
   std::vector<pd::SetOp> sets = setsOf(view);
   for (size_t i = 0; i < sets.size(); ++i)
@@ -58,6 +61,7 @@ void setsSwapped(JobView& view, Edits& edits) {
     }
 }
 
+// To any earlier value of the block of the same type.
 void setToOther(JobView& view, Edits& edits) {
   for (pd::SetOp set : setsOf(view)) {
     std::vector<mlir::Value> others;
@@ -74,6 +78,7 @@ void setToOther(JobView& view, Edits& edits) {
   }
 }
 
+// One of the others of the type, drawn.
 void getOther(JobView& view, Edits& edits) {
   std::vector<pd::VarOp> variables = variablesOf(view);
   view.program->walk([&](pd::GetOp get) {
@@ -143,6 +148,7 @@ void eraseAll(const llvm::SetVector<mlir::Operation*>& ops) {
   for (mlir::Operation* op : ops) op->erase();
 }
 
+// Whether anything but the dead ops touches the variable.
 bool stillReads(pd::ProgramOp program, llvm::StringRef name,
                 const llvm::SetVector<mlir::Operation*>& dead) {
   return program
@@ -178,6 +184,7 @@ void variableDeleted(JobView& view, Edits& edits) {
   }
 }
 
+// The others keep the old value: replicas drift apart from that step on.
 void setOnOneRank(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   for (pd::SetOp set : setsOf(view)) {
@@ -192,6 +199,8 @@ void setOnOneRank(JobView& view, Edits& edits) {
   }
 }
 
+// All ranks but one store an operand of the op that makes the value, mostly the old one: as in
+// set-on-one-rank, but with a set on every rank, so that it is not seen by who stores.
 void setDiffers(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   for (pd::SetOp set : lastSetsOf(view)) {
@@ -233,6 +242,7 @@ void partsOfOthers(JobView& view, Edits& edits) {
   }
 }
 
+// The other way from owner-everybody: other ranks read what they do not have.
 void existsOnOneRank(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   for (pd::VarOp var : variablesOf(view))

@@ -107,6 +107,7 @@ unsigned Flow::declaredAlong(mlir::StringAttr variable) {
   return stops_.size() - 1;
 }
 
+// Axes of one rank do not count here or below: nothing can differ along them.
 AxisSet Flow::axesOf(dist::CommOp comm) const {
   AxisSet set = none();
   for (unsigned axis : axesOfComm(axes_, comm)) set.set(axis);
@@ -181,6 +182,7 @@ void Flow::visitCommunication(mlir::Operation* op, mlir::ValueRange results) {
       differ(result, axesOf(comm));
 }
 
+// Results differ along the axes of the guard, whatever the bodies give.
 void Flow::visitOn(dist::OnOp on) {
   for (mlir::Region& region : on->getRegions()) {
     if (region.empty()) continue;
@@ -228,6 +230,8 @@ void Flow::visitRegions(mlir::Operation& op) {
   }
 }
 
+// Every result may depend on every operand. One node in between (the hub) makes that operands +
+// results edges, not operands × results.
 void Flow::visitLocal(mlir::Operation& op) {
   const bool framework = pd::OpView::isFrameworkOp(&op);
   const pd::OpSpec* spec = framework ? pd::OpView(&op).spec() : nullptr;
@@ -265,6 +269,8 @@ void Flow::visit(mlir::Operation& op) {
            axesOf(mlir::ArrayAttr::get(op.getContext(), coordinate.getAxisAttr())));
 }
 
+// A work list: a node whose sets have grown is looked at again. Sets only grow, each at most by the
+// number of axes, so that it ends after O(edges · axes) steps.
 void Flow::run() {
   std::vector<unsigned> work;
   for (unsigned node = 0; node < nodes_.size(); ++node)
@@ -289,6 +295,7 @@ void Flow::run() {
   }
 }
 
+// Sets of one variable that are not the last do not show at the end of a step.
 std::vector<Differences::Ending> Flow::endings() const {
   llvm::DenseMap<mlir::StringAttr, pd::SetOp> last;
   for (pd::SetOp set : sets_) last[set.getVarAttr().getAttr()] = set;
@@ -308,6 +315,8 @@ Differences Differences::ofStartup(dist::RoleOp role, pd::ProgramOp startup) {
   return Differences(Store(verify::axesOf(role)), startup, true);
 }
 
+// The relation analysis has said where values are equal within a step; what it does not say is how
+// a difference comes from one step to the next, which is what the graph is for.
 Differences::Differences(const Store& store, pd::ProgramOp program, bool startup)
     : axes_(store.axes()) {
   Flow flow(store, *program.getBodyBlock(), startup);

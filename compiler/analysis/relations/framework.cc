@@ -15,6 +15,7 @@ void Scene::report(mlir::Operation* op, Message::Level level, std::string rule, 
   findings.add(messageAt(op, level, std::move(rule), std::move(text), std::move(remedy)));
 }
 
+// For messages: which value of the reference, or what difference, a value stands for.
 std::string describe(const Reference& reference, const Relation& relation) {
   if (relation.reference < 0) return "a value that stands for none of the reference";
   std::string text = reference.describe(relation.reference);
@@ -22,6 +23,8 @@ std::string describe(const Reference& reference, const Relation& relation) {
                           : text;
 }
 
+// The results have no relation, but keep the number of what they should stand for: ops that take
+// them are then not reported for their lineage as well.
 void Scene::giveUnknown(mlir::Operation* op, const std::string& why, mlir::Operation* reference,
                         mlir::Value operand) const {
   for (mlir::OpResult result : op->getResults()) {
@@ -82,6 +85,7 @@ bool readsGradient(const Scene& scene, mlir::ValueRange values) {
   return llvm::any_of(values, [&](mlir::Value value) { return scene.of(value).gradient; });
 }
 
+// The draw that all operands come from; of two different ones a value is a draw of its own.
 mlir::Value drawBehind(const Scene& scene, mlir::ValueRange operands, mlir::Value result) {
   mlir::Value found;
   for (mlir::Value operand : operands)
@@ -169,6 +173,9 @@ bool readsShares(const Scene& scene, mlir::Operation* op) {
   });
 }
 
+// What the rule has found, completed by what does not depend on rules: the number in the reference,
+// whether it is a gradient, and the draw. The first op of a chain of sites is recorded; those that
+// only hand on its shares are not.
 void giveResults(const Scene& scene, mlir::Operation* op, mlir::Operation* reference,
                  RuleContext& context) {
   std::vector<Relation> results = context.takeResults();
@@ -242,6 +249,7 @@ bool haveEqualAttributes(mlir::Operation* op, mlir::Operation* reference) {
 
 }  // namespace
 
+// An op whose lineage is right: the rule of its type says what its results are.
 void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* reference,
                       const ParsedRule& rule) {
   // An extent of 1 is repeated beside a larger one, but not where it is that of a part: which it is
@@ -265,6 +273,9 @@ void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* 
   checkExtents(scene, op, reference);
 }
 
+// A lookup that servers answer stands for the reference's op on the whole table: its operands are
+// the composite's, so the rule is asked in terms of the reference's op with relations of the
+// composite's operands.
 void visitLookup(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference) {
   std::string why;
   dist::LookupOp request = requestOf(composite, why);

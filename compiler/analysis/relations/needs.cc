@@ -35,6 +35,7 @@ constexpr ValueFree kValueFree[] = {
     {"use_addto", "whether a buffer is shared"},
 };
 
+// Truth counts as 1 and 0, as in attributes that are bool in one version and int in another.
 double numberOf(llvm::StringRef text) {
   if (text == "true") return 1;
   if (text == "false") return 0;
@@ -43,6 +44,7 @@ double numberOf(llvm::StringRef text) {
   return value;
 }
 
+// Compared as text, not as numbers.
 bool isText(const pd::AttrRow& row) {
   using pd::AttrType;
   return llvm::any_of(row.types, [](AttrType type) {
@@ -81,6 +83,7 @@ bool byVariable(const pd::OpView& op, const pd::AttrRow& row) {
   return !isText(row) && llvm::isa<pd::RefAttr, pd::RefsAttr>(op.attr(row.name));
 }
 
+// For messages: the value as the user has it.
 std::string textOf(const pd::OpView& op, const pd::AttrRow& row) {
   if (byVariable(op, row)) return "a variable";
   if (isText(row)) return "\"" + llvm::join(op.getStrings(row.name), ", ") + "\"";
@@ -92,6 +95,8 @@ std::string textOf(const pd::OpView& op, const pd::AttrRow& row) {
   return text;
 }
 
+// A rule was made for an attribute if it names it (with the values that it was made for, or any).
+// One that it does not name has to have its default: then the op does what it does without it.
 bool covers(const ParsedRule& rule, const pd::OpView& op, const pd::AttrRow& row) {
   if (!op.hasAttr(row.name) || row.hint || isValueFree(row.name)) return true;
   if (byVariable(op, row)) return false;
@@ -104,6 +109,8 @@ bool covers(const ParsedRule& rule, const pd::OpView& op, const pd::AttrRow& row
 
 }  // namespace
 
+// "name, name=value|value": an attribute or slot that a rule takes note of, and the values that it
+// was made for.
 std::vector<Need> parseNeeds(llvm::StringRef text) {
   std::vector<Need> needs;
   llvm::SmallVector<llvm::StringRef> words;
@@ -126,6 +133,9 @@ const char* whyValueFree(llvm::StringRef attribute) {
   return nullptr;
 }
 
+// A rule that ignored an attribute or an input would prove something of another op than the one
+// that runs. Thus what is not named is not covered; the answer is what to say of it, empty where
+// all is.
 std::string uncoveredBy(const ParsedRule& rule, const pd::OpView& op) {
   const pd::OpSpec* spec = op.spec();
   if (!spec) return "is not in the table of operators";

@@ -10,6 +10,8 @@ namespace {
 
 // A product of a number and of extents that are not known. Symbols: dims of what is reshaped, then
 // extents of other tensors.
+// number · Π symbol^power: closed under product and quotient, which is all that reshapes do to
+// extents, so that equality can be decided without knowing the symbols.
 struct Size {
   Rational number;
   std::map<int, int> powers;
@@ -38,6 +40,7 @@ struct Size {
 
 using Sizes = llvm::SmallVector<Size, 6>;
 
+// 1 of no extents.
 Size product(llvm::ArrayRef<Size> extents) {
   Size result;
   for (const Size& extent : extents) result = result * extent;
@@ -45,6 +48,8 @@ Size product(llvm::ArrayRef<Size> extents) {
 }
 
 // What a reshape does to extents, by the type of the op.
+// Extents of the result as functions of those of X. With one dim of X a symbol, the dim of the
+// result in whose extent the symbol occurs is the one that is cut where X is cut.
 class Reshape {
  public:
   Reshape(RuleContext& context, const pd::OpView& op, llvm::ArrayRef<int64_t> from)
@@ -92,6 +97,8 @@ class Reshape {
   int symbolOf(size_t tensor) const { return static_cast<int>(from_.size() + tensor); }
 
  private:
+  // A number of the shape that is an extent of some tensor: of X itself it is X's, of a tensor that
+  // is not cut the declared one, else a symbol of its own.
   Size ofTensor(const Number& number, const Sizes& from) {
     // Of what is reshaped itself, or of what has its extents.
     if (number.tensor == op_.input("X") && number.dim < static_cast<int>(from.size()))
@@ -106,6 +113,7 @@ class Reshape {
     return Size::symbol(symbolOf(tensors_.size() - 1));
   }
 
+  // 0 keeps the extent of the same dim, one -1 takes what is left of the elements.
   std::optional<Sizes> reshaped(const Sizes& from) {
     if (!numbers_) return std::nullopt;
     Sizes result;
@@ -229,6 +237,7 @@ bool makeSameShape(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> one,
   return one == other || (mine && theirs && *mine == *theirs);
 }
 
+// Dim by dim: which dim of the result a part along it becomes a part of. O(rank²) sizes.
 ReshapeLabels reshapeLabels(RuleContext& context, const pd::OpView& op,
                             llvm::ArrayRef<int64_t> from, int to) {
   Reshape reshape(context, op, from);

@@ -21,6 +21,10 @@ class Stage {
   Stage(dist::MicroOp micro, dist::MeshOp mesh, int64_t rank, llvm::ArrayRef<Ring> rings)
       : micro_(micro), builder_(micro), wires_(mesh, rank, rings), block_(micro->getBlock()) {}
 
+  // The framework's section worker runs a program by roles: LRSched once before the micro-batches,
+  // Forward and Backward for each of them in the order of its schedule, Optimize once after. So the
+  // loop becomes a straight program, in which roles say what runs how often, and what lives across
+  // micro-batches stays in persistable variables ("cells").
   mlir::LogicalResult run() {
     if (mlir::failed(check())) return mlir::failure();
     mlir::Block& body = micro_.getBody().front();
@@ -74,6 +78,8 @@ class Stage {
     return mlir::failure(wires.wasInterrupted());
   }
 
+  // The worker gives each micro-batch a scope of its own and drops it; persistable variables are
+  // outside of it.
   void keep(mlir::Value value) {
     if (pd::DeclOp decl = declarations_.resolve(block_, dist::nameOf(value)))
       decl.setPersistable(true);
@@ -110,6 +116,8 @@ class Stage {
         .output("Out");
   }
 
+  // A sum carried by the loop: its cell is set to the initial value in front of the micro-batches,
+  // and every micro-batch adds to it.
   void beginSum(size_t i, mlir::Block& body) {
     mlir::Value last = body.getTerminator()->getOperand(i);
     if (auto task = last.getDefiningOp<dist::OnOp>())
@@ -123,6 +131,9 @@ class Stage {
     body.getArgument(i).replaceAllUsesWith(sum.value);
   }
 
+  // The ops of a task in front of the loop, in its role; sends and receives become the framework's.
+  // With 1F1B sends go to the stream of communication, and the value must stay until the other side
+  // has it (under_way_).
   void layOut(dist::OnOp task) {
     const bool forward = *task.getTask() == dist::Task::F;
     const bool aside = micro_.getSchedule() == "1F1B";
@@ -181,6 +192,7 @@ class Stage {
     llvm::erase_if(under_way_, [](const UnderWay& one) { return one.forward; });
   }
 
+  // The sum with the last term, under the name of the cell.
   void endSum(size_t i, mlir::Block& body) {
     mlir::Value last = body.getTerminator()->getOperand(i);
     Sum& sum = sums_[i];
@@ -193,6 +205,7 @@ class Stage {
     micro_.getResult(i).replaceAllUsesWith(sum.value);
   }
 
+  // What was sent last must have left before the update changes anything.
   void afterTasks() {
     builder_.setInsertionPoint(micro_);
     for (const UnderWay& one : under_way_)

@@ -18,6 +18,8 @@ mlir::Operation* onlyUser(mlir::Operation* op) {
 
 }  // namespace
 
+// SelectedRows travel as gathers, in ops of their own; what is left of the all_reduce then is
+// nothing.
 mlir::LogicalResult Sums::allReduce(dist::AllReduceOp op, int ring) {
   if (op.getReduce() == dist::Reduce::Or)
     return op.emitError("export: the framework has no boolean all-reduce");
@@ -33,6 +35,9 @@ mlir::LogicalResult Sums::allReduce(dist::AllReduceOp op, int ring) {
   return drop(op);
 }
 
+// The framework's all-reduces work in place, on one variable. A started one runs on the
+// communication stream: what was computed must be there first (c_sync_calc_stream), and the wait
+// synchronises the ring's stream (finish).
 Sums::Started Sums::start(mlir::Operation* op, dist::Reduce reduce, int ring, bool waits) {
   Started sum{llvm::SmallVector<mlir::Value>(op->getOperands()), {}, ring, 0};
   sum.role = roleOf(sum.results.front());
@@ -48,6 +53,9 @@ Sums::Started Sums::start(mlir::Operation* op, dist::Reduce reduce, int ring, bo
   return sum;
 }
 
+// A sum by levels is the chain reduce_scatter, wait, all_reduce, wait, all_gather, wait, each the
+// only user of the one before, which an all_reduce over both levels equals. The framework has no
+// such chain among its operators for programs, and its rings choose their own levels.
 mlir::LogicalResult Sums::foldLevels(dist::ReduceScatterOp scatter) {
   llvm::SmallVector<mlir::Operation*> chain = {scatter};
   while (chain.size() < 6 && chain.back()) chain.push_back(onlyUser(chain.back()));
@@ -70,6 +78,9 @@ mlir::LogicalResult Sums::foldLevels(dist::ReduceScatterOp scatter) {
   return drop(scatter);
 }
 
+// The ring over the axes of both communicators. Where several carry gradients in turn, the one that
+// is as far down the list as `within` is among those of its axes; the last one where there are
+// fewer.
 int Sums::ringOver(mlir::FlatSymbolRefAttr within, mlir::FlatSymbolRefAttr between) const {
   llvm::SmallVector<mlir::Attribute> axes;
   size_t at = 0, seen = 0;
@@ -98,6 +109,9 @@ int Sums::ringOver(mlir::FlatSymbolRefAttr within, mlir::FlatSymbolRefAttr betwe
   return found;
 }
 
+// Several values in one buffer, of which the new values are views: the framework's operators reduce
+// one variable at a time. A variable's own value goes into the buffer under another name, since the
+// variable is not to become a view.
 mlir::Value Sums::coalesce(mlir::Operation* op, llvm::SmallVectorImpl<mlir::Value>& values,
                            int role) {
   std::vector<std::pair<std::string, mlir::Type>> parts;
@@ -120,6 +134,7 @@ mlir::Value Sums::coalesce(mlir::Operation* op, llvm::SmallVectorImpl<mlir::Valu
   return fused.output("FusedOutput");
 }
 
+// A sum over a group of one.
 mlir::LogicalResult Sums::identity(mlir::Operation* op) {
   if (op->getNumResults() == 1 && llvm::isa<dist::PendingType>(op->getResult(0).getType())) {
     mlir::Operation* wait = *op->getResult(0).user_begin();

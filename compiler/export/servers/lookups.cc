@@ -19,6 +19,9 @@ class Translation {
   Translation(const Tables& tables, int64_t rank, pd::ProgramOp main)
       : tables_(tables), rank_(rank), main_(main), builder_(main.getContext()) {}
 
+  // Every dist.remote stands for a table that is not here. Its lookups become ops that ask for
+  // rows; all its other readers look at extents only (D34), and take the variable that start-up
+  // fakes.
   LogicalResult run(pd::ProgramOp startup) {
     llvm::SmallVector<dist::RemoteOp> remotes;
     main_.walk([&](dist::RemoteOp remote) { remotes.push_back(remote); });
@@ -75,6 +78,9 @@ class Translation {
                       mlir::FlatSymbolRefAttr::get(builder_.getContext(), table.name), nothing);
   }
 
+  // One lookup, with the blocks of the table: their names, the number of rows of each
+  // (`height_sections`), and where each is. The op sends an id to the server of its block by these
+  // sections.
   LogicalResult lookUp(dist::CompositeOp composite, const Table& table, Value stands) {
     mlir::Block& body = composite.getBody().front();
     auto request = llvm::dyn_cast<dist::LookupOp>(body.front());

@@ -14,6 +14,10 @@ constexpr int kRpcThreads = 12;
 
 }  // namespace
 
+// The parts of the round (planRound) in their order, each a block of listen_and_serv. The
+// framework's server runs the blocks of one group side by side and one group after the other; it
+// tells groups apart by the parents of their blocks, so the parent of a group is the last block of
+// the group before.
 mlir::LogicalResult RoundWriter::run() {
   declareVariables();
   receiveGradients();
@@ -43,6 +47,8 @@ void RoundWriter::addVariable(llvm::StringRef name, mlir::Type type) {
   declare(name, type, /*persistable=*/true);
 }
 
+// One trainer's gradient arrives in the variable that the update reads; of several each has a
+// variable of its own, which writeMerged adds up.
 void RoundWriter::receiveGradients() {
   for (const Table& table : tables_.tables()) {
     if (table.gradient.empty()) continue;
@@ -74,6 +80,7 @@ void RoundWriter::makeServer() {
   server_op_ = builder_.create(state);
 }
 
+// Blocks see only what they capture by name, so values are forgotten between parts.
 mlir::LogicalResult RoundWriter::writePart(size_t number, int parent) {
   mlir::Region& region = server_op_->getRegion(static_cast<unsigned>(number));
   part_ = number;
@@ -97,6 +104,7 @@ void RoundWriter::writeEmpty() {
   endBlock(0);
 }
 
+// The block as the importer would describe it.
 void RoundWriter::endBlock(int parent) {
   pd::YieldOp::create(builder_, loc_, mlir::ValueRange());
   llvm::SmallVector<llvm::StringRef> names;
@@ -110,6 +118,8 @@ void RoundWriter::endBlock(int parent) {
   optimizeBlocks_.push_back(index_);
 }
 
+// Block 1, where the first part holds the learning-rate schedule: the framework runs it once before
+// all others; -1 where there is none.
 int RoundWriter::scheduleBlock() {
   if (plan_.parts.empty()) return -1;
   for (Operation* op : plan_.parts.front().ops)
@@ -117,6 +127,8 @@ int RoundWriter::scheduleBlock() {
   return -1;
 }
 
+// Operands and attributes, once all blocks are known: what they capture, which gradient belongs to
+// which block. `checkpint` is how the framework spells it.
 void RoundWriter::finishServer() {
   llvm::SmallVector<mlir::Attribute> slots;
   llvm::SmallVector<Value> operands;

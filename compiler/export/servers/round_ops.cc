@@ -21,6 +21,8 @@ mlir::Type withRows(mlir::Type type, int64_t rows) {
 
 }  // namespace
 
+// A value in the part that is being written: known already, or read from the variable that hands it
+// on, or undefined as it was.
 Value RoundWriter::use(Value value) {
   if (Value known = map_.lookupOrNull(value)) return known;
   Operation* maker = value.getDefiningOp();
@@ -37,6 +39,8 @@ Value RoundWriter::use(Value value) {
   return here;
 }
 
+// Whether another part takes the value: each part becomes a block of listen_and_serv, which runs in
+// a scope of its own.
 bool RoundWriter::crosses(Value value) {
   return llvm::any_of(value.getUsers(), [&](Operation* user) {
     return user != plan_.round->getTerminator() && partOf(user) != part_;
@@ -88,6 +92,7 @@ LogicalResult RoundWriter::writeOp(Operation* op, const Block* block) {
   return mlir::success();
 }
 
+// Outside of a loop over blocks there is no one block that a read or set of a table could mean.
 LogicalResult RoundWriter::checkWholes(Operation* op) {
   LogicalResult good = mlir::success();
   forVariables(op, [&](llvm::StringRef name, bool) {
@@ -100,6 +105,8 @@ LogicalResult RoundWriter::checkWholes(Operation* op) {
   return good;
 }
 
+// A loop over the blocks of one table may touch others with the same layout: the block of the same
+// number, which must be on this server as well.
 const Block* RoundWriter::blockOf(Operation* op, const Table& table, const Block& block) {
   const auto number = static_cast<size_t>(block.number);
   if (number < table.blocks.size() && table.blocks[number].server == server_)
@@ -156,6 +163,8 @@ void RoundWriter::keepOlder(llvm::StringRef name, Operation* at) {
   }
 }
 
+// The sum of what trainers have sent, scaled to their mean where they push it so. The framework's
+// server keeps what each trainer sends in a variable of its own and adds nothing up by itself.
 LogicalResult RoundWriter::writeMerged(dist::MergedOp merged, const Block* block) {
   const Table* table = tables_.find(merged.getVar());
   if (!block || !table || table->gradient.empty())

@@ -58,6 +58,9 @@ void makeVariables(mlir::ModuleOp module, const Tables& tables, int64_t server,
 
 }  // namespace
 
+// The role specialised to one rank, as for a native run; then variables block by block, start-up in
+// blocks, and main as one listen_and_serv whose blocks are the round. What neither the round nor a
+// trainer asks for is dropped, since the framework's start-up would only fill it.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> exportServer(const Tables& tables,
                                                                 int64_t rank) {
   dist::RoleOp role = tables.serverRole();

@@ -31,6 +31,8 @@ class StartupWriter {
   StartupWriter(pd::ProgramOp startup, const Tables& tables, int64_t server)
       : startup_(startup), tables_(tables), server_(server), builder_(startup.getContext()) {}
 
+  // A server draws each table whole, as the single-device program does, and keeps its blocks: then
+  // all servers together have what one device would have, whatever the generator.
   LogicalResult run() {
     mlir::Block& block = *startup_.getBodyBlock();
     declareAnew(block);
@@ -55,6 +57,8 @@ class StartupWriter {
 
  private:
   // Only what servers keep outlives start-up.
+  // Where a table is cut, its whole value needs another name: the framework has one variable for
+  // each name, and the name is taken by the block on this server.
   void declareAnew(mlir::Block& block) {
     for (auto decl : llvm::make_early_inc_range(block.getOps<pd::DeclOp>())) decl.erase();
     for (auto var : startup_->getParentOfType<mlir::ModuleOp>().getOps<pd::VarOp>()) {

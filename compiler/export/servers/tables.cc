@@ -22,6 +22,8 @@ exec::Layout layoutFor(dist::LayoutAttr layout, llvm::StringRef name) {
 }
 
 // Blocks of a layout over `servers` servers. Even parts are blocks as well.
+// The same numbers as the runtime's (exec::Parts): an exported job and one that runs natively put
+// the same rows on the same server.
 std::vector<Block> blocksOf(dist::LayoutAttr layout, llvm::StringRef name, int64_t servers) {
   exec::Layout cut = layoutFor(layout, name);
   if (layout.getKind() == dist::LayoutKind::Even) {
@@ -80,6 +82,7 @@ mlir::Type Table::gradientTypeOf(const Block& block) const {
   return type;
 }
 
+// The role that some communicator of kind rpc names as its server.
 dist::RoleOp servingRole(mlir::ModuleOp job) {
   for (auto comm : job.getOps<dist::CommOp>())
     if (comm.getKind() == dist::CommKind::Rpc)
@@ -103,6 +106,7 @@ mlir::FailureOr<Tables> Tables::of(mlir::ModuleOp job, std::vector<std::string> 
   return tables;
 }
 
+// One role that serves, and one that asks: the framework knows no third one.
 mlir::LogicalResult Tables::findRoles(mlir::ModuleOp job) {
   serverRole_ = servingRole(job);
   if (!serverRole_) return job.emitError("export: the job has no role that serves others");
@@ -157,6 +161,8 @@ mlir::LogicalResult Tables::addVariable(pd::VarOp var, dist::MeshOp mesh) {
   return mlir::success();
 }
 
+// Tables are what trainers push to and pull from. A variable that is whole on the only server
+// becomes a table of one block here; what no trainer asks for stays a variable of the servers.
 mlir::LogicalResult Tables::readTrainers() {
   mlir::LogicalResult good = mlir::success();
   std::vector<std::string> pushed;

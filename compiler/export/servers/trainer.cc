@@ -85,6 +85,9 @@ class TrainerProgram {
             pd::RawType::get(builder_.getContext(), "LOD_TENSOR")};
   }
 
+  // A gradient goes out block by block, under the names that the servers of these blocks know; one
+  // `send` carries them. With several trainers each sends under names of its own (`.trainer_k`),
+  // and the server adds them up.
   LogicalResult sendGradient(dist::PushOp push) {
     const Table& table = tableOf(push.getVar());
     const int64_t number = tables_.numberOf(rank_);
@@ -110,6 +113,10 @@ class TrainerProgram {
   }
 
   // The same value in a variable of that name: the op that makes it writes there, where it can.
+  // The op that makes the value may write it under the wanted name where nothing else depends on
+  // the old one: not an op with regions, whose blocks write by that name, not one in another block,
+  // none that was renamed before, and no variable's name, which readers look up. Else the value is
+  // copied.
   Value called(Value value, const std::string& name, dist::PushOp push) {
     if (dist::nameOf(value) == name) return value;
     mlir::Operation* maker = value.getDefiningOp();
@@ -133,6 +140,8 @@ class TrainerProgram {
     return value;
   }
 
+  // Rows cut at the bounds of the table's blocks: dense by reference, SelectedRows with their
+  // numbers.
   std::vector<Value> split(mlir::Location loc, const Table& table, Value gradient, int64_t number) {
     std::vector<std::pair<std::string, mlir::Type>> parts;
     llvm::SmallVector<int64_t> rows;
@@ -167,6 +176,8 @@ class TrainerProgram {
     return mlir::success();
   }
 
+  // A pull of the step says which gradient belongs to the table (`op_role_var`), as the framework's
+  // own transpiler does; in start-up there is none, and nothing to wait for.
   LogicalResult receive(dist::PullOp pull) {
     const Table& table = tableOf(pull.getVar());
     if (llvm::any_of(pulled_, [&](const Pulled& one) { return one.table == &table; }))
@@ -262,6 +273,7 @@ class TrainerProgram {
   }
 
   // Gradients that are sent under other names are so in `op_role_var`.
+  // `op_role_var` lists gradients by name, and passes of the framework read it.
   void renameInRoles() {
     if (newNames_.empty()) return;
     program_.walk([&](mlir::Operation* op) {

@@ -64,6 +64,8 @@ bool Normalizer::fail(int index, const llvm::Twine& message) {
   return false;
 }
 
+// Names first, all of them, since an op's variable may have to be called what a later op hands it
+// out as; then the ops in their order.
 mlir::FailureOr<NormalProgram> Normalizer::run() {
   block_ = out_.add_blocks();
   block_->set_idx(0);
@@ -89,6 +91,8 @@ bool Normalizer::emit(int index) {
   return emitOp(index);
 }
 
+// An op by its row of the table: operands to slots, attributes, results to slots. The row's hook
+// has the last word, for what no row can say.
 bool Normalizer::emitOp(int index) {
   emitted_[index] = true;
   const Op& op = program_.ops[index];
@@ -117,6 +121,9 @@ bool Normalizer::setOperands(int index, const Rule& rule, OpDesc& made) {
   return true;
 }
 
+// PIR passes as operands what a ProgramDesc has as attributes (an axis, extents of a shape). Such
+// an operand becomes the attribute where it is a constant of the program, else the tensor slot that
+// the op has for it, where it has one.
 bool Normalizer::setOperand(int index, size_t number, const OperandRule& rule, const Rule& row,
                             OpDesc& made) {
   int64_t id = program_.ops[index].operands[number];
@@ -175,6 +182,10 @@ bool Normalizer::setResults(int index, const Rule& rule, OpDesc& made) {
                                                       " results, expected " + llvm::Twine(next));
 }
 
+// Results of PIR are new values always; ops of a ProgramDesc may write a variable in place, or hand
+// one on. Whether an old value shares the variable of a new one decides which of its readers see
+// the update, so values of one storage get one name only where the framework's in-place rule says
+// so.
 bool Normalizer::setResult(int index, size_t number, const ResultRule& rule, const Rule& row,
                            OpDesc& made) {
   const Op& op = program_.ops[index];
@@ -229,6 +240,8 @@ bool Normalizer::makeResult(int index, const ResultRule& rule, OpDesc& made) {
   return true;
 }
 
+// PIR files have no roles: they are worked out from the structure of the program beforehand
+// (roles_). An op that completes a gradient says of which parameter.
 void Normalizer::setRole(int index, OpDesc& made) {
   for (const OpDesc::Attr& attribute : made.attrs())
     if (attribute.name() == "op_role") return;

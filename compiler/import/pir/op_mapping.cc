@@ -11,6 +11,7 @@ namespace {
 
 using llvm::StringRef;
 
+// Items apart by commas, blanks around them do not count.
 std::vector<StringRef> itemsOf(StringRef text) {
   llvm::SmallVector<StringRef> parts;
   text.split(parts, ',', -1, /*KeepEmpty=*/false);
@@ -20,6 +21,8 @@ std::vector<StringRef> itemsOf(StringRef text) {
   return items;
 }
 
+// The marks are those of op_mapping.h: `#`, `~`, `!` in front, `?`, `*` at the end,
+// `name|slot|parts` in between.
 OperandRule operandRule(StringRef item) {
   OperandRule rule;
   if (item.consume_front("#")) rule.kind = OperandRule::Constant;
@@ -35,6 +38,7 @@ OperandRule operandRule(StringRef item) {
   return rule;
 }
 
+// `!`, `+`, `@` in front, `?`, `*` after the slot, `=operand` for a result in place.
 ResultRule resultRule(StringRef item) {
   ResultRule rule;
   if (item.consume_front("!")) rule.kind = ResultRule::Unread;
@@ -48,6 +52,7 @@ ResultRule resultRule(StringRef item) {
   return rule;
 }
 
+// -name drops, +name=text sets, name=text asks for a value, name>other renames.
 AttributeRule attributeRule(StringRef item) {
   AttributeRule rule;
   if (item.consume_front("-")) rule.kind = AttributeRule::Drop;
@@ -95,6 +100,8 @@ bool check(const Rule& rule, std::string& error) {
 
 using RulesByName = llvm::StringMap<std::vector<Rule>>;
 
+// Several rules of one name are versions of an op that differ in their operands. A wrong row is a
+// mistake of ours, not of a user's file: the process ends.
 const RulesByName& rules() {
   static const RulesByName all = [] {
     RulesByName made;
@@ -127,6 +134,7 @@ const AttributeRule* Rule::attribute(StringRef wanted) const {
   return nullptr;
 }
 
+// Constants at the end that may be absent need not be there.
 bool Rule::takes(size_t count) const {
   size_t least = operands.size();
   while (least > 0 && operands[least - 1].kind == OperandRule::Constant &&
@@ -135,6 +143,7 @@ bool Rule::takes(size_t count) const {
   return count >= least && count <= operands.size();
 }
 
+// The first rule that takes as many operands; where none does, any, for a message about it.
 const Rule* findRule(const Op& op) {
   StringRef name = op.name;
   if (!name.consume_front("pd_op.")) return nullptr;
@@ -145,6 +154,7 @@ const Rule* findRule(const Op& op) {
   return &found->second.front();
 }
 
+// Checked against the op table at once, so that a row cannot name what the op has not.
 bool parseRow(const PirRow& row, Rule& rule, std::string& error) {
   rule.name = row.name;
   rule.hook = row.hook;

@@ -11,6 +11,7 @@ struct DialectId {
   const char* name;
 };
 
+// Dialects are numbered in the file, by the framework's table of them.
 constexpr DialectId kDialects[] = {
     {"0", "builtin"}, {"1", "pd_op"}, {"2", "cf"}, {"3", "custom_op"}, {"4", "pd_dist"}};
 
@@ -52,6 +53,10 @@ llvm::StringRef kindOf(const json* value) {
   return whole.contains('.') ? whole.split('.').second : whole;
 }
 
+// Reads the JSON of one program into the structures of program.h, without a look at what its ops
+// mean. Types, value numbers and flags are checked here, since everything after indexes with them.
+// Everything is looked up by key and type (json.h), as a file may have anything anywhere;
+// the first thing amiss ends the reading, with the op that it is about.
 class Reader {
  public:
   Reader(const Budget& budget, Program& program, ReadError& error)
@@ -100,6 +105,8 @@ class Reader {
     return false;
   }
 
+  // {"#": name, "A": attributes, "I": operands, "O": results, "OA": flags of the results}, but for
+  // parameters, which have a short form of their own.
   bool readOp(const json& value) {
     Op& op = program_.ops.emplace_back();
     const std::string* name = textMember(&value, "#");
@@ -222,6 +229,7 @@ class Reader {
     return true;
   }
 
+  // "D" of a tensor type is [element type, extents, layout, LoD, offset].
   bool readTensor(llvm::StringRef kind, const json* data, Type& type, std::string& why) {
     if (!data || data->size() < 2 || !(*data)[1].is_array())
       return why = "lacks element type and extents", false;
@@ -261,6 +269,8 @@ const json* Op::attribute(llvm::StringRef name) const {
   return nullptr;
 }
 
+// The framework's VarType codes by the names that a_dtype attributes have; -1 for one that is left
+// open.
 std::optional<int> dtypeCode(llvm::StringRef name) {
   if (name.starts_with("Undefined")) return -1;
   return llvm::StringSwitch<std::optional<int>>(name)

@@ -14,6 +14,7 @@ const char* nameAttribute(const Op& op) {
 
 }  // namespace
 
+// Ops of these names have no row in the table: they become names of variables, or nothing at all.
 Structure structureOf(llvm::StringRef name) {
   return llvm::StringSwitch<Structure>(name)
       .Case("builtin.parameter", Structure::Parameter)
@@ -30,6 +31,7 @@ Structure structureOf(llvm::StringRef name) {
 // All ops that the table does not have, at once, but for a file that makes up names.
 constexpr int kMaxListed = 50;
 
+// Control flow is refused by itself, at its first op: a list of unknown names would only repeat it.
 bool Normalizer::checkNames() {
   std::map<std::string, std::pair<int, int>> unknown;  // first position, count
   for (int i = 0; i < static_cast<int>(program_.ops.size()); ++i) {
@@ -49,12 +51,15 @@ bool Normalizer::checkNames() {
   return unknown.empty();
 }
 
+// In the order of the file, which is that of execution.
 bool Normalizer::number() {
   for (int i = 0; i < static_cast<int>(program_.ops.size()); ++i)
     if (!numberOp(i)) return false;
   return true;
 }
 
+// Values by their numbers, each made once and before it is read: the order of the list is the order
+// of execution. Counts readers, and notes which values are changed in place.
 bool Normalizer::numberOp(int index) {
   const Op& op = program_.ops[index];
   for (int64_t id : op.operands) {
@@ -144,6 +149,8 @@ bool Normalizer::nameParts(int index) {
   return true;
 }
 
+// Parameters and feeds come into being under their names; lists exist only as lists of names; a
+// name op copies where it could not rename.
 bool Normalizer::emitStructure(int index, Structure structure) {
   switch (structure) {
     case Structure::Parameter: return introduce(index, program_.ops[index].parameter->name);
@@ -181,6 +188,8 @@ bool Normalizer::introduce(int index, const std::string& name) {
                   .fed = !result.persistable});
 }
 
+// Lists of values are no variables of a ProgramDesc: a list is known by the names of its parts, and
+// slots take those.
 bool Normalizer::combine(int index) {
   const Op& op = program_.ops[index];
   if (op.results.size() != 1) return fail(index, "has not one result");
@@ -195,6 +204,7 @@ bool Normalizer::combine(int index) {
   return true;
 }
 
+// All parts (split), or the one of a constant index (slice).
 bool Normalizer::takeParts(int index) {
   const Op& op = program_.ops[index];
   const std::vector<std::string>* list = read(index, op.operands[0]);

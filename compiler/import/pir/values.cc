@@ -25,6 +25,7 @@ std::optional<Number> plainNumber(const json& value) {
   return std::nullopt;
 }
 
+// JSON has no spelling for these: the file has them as text ("VD").
 std::optional<Number> namedNumber(llvm::StringRef name) {
   return llvm::StringSwitch<std::optional<Number>>(name)
       .Case("NaN", numberOf(std::numeric_limits<double>::quiet_NaN()))
@@ -40,6 +41,8 @@ llvm::StringRef kindOf(const json& value) {
   return whole.contains('.') ? whole.split('.').second : whole;
 }
 
+// The numbers in an attribute's value: one, or those of a list, of lists of scalars too. False
+// where something in it is no number. Element types count as numbers, by their codes.
 bool appendNumbers(const json& value, Numbers& out, int depth) {
   if (const std::string* name = textMember(&value, "VD")) {
     std::optional<Number> number = namedNumber(*name);
@@ -71,6 +74,8 @@ bool appendNumbers(const json& value, Numbers& out, int depth) {
   return true;
 }
 
+// A real number stands for an integer where it is whole and no larger than 2^53, up to which
+// doubles count without gaps.
 bool integerIn(const Number& number, int64_t lowest, int64_t highest, int64_t& out) {
   if (!number.isInteger &&
       !(std::trunc(number.real) == number.real && std::fabs(number.real) <= 9007199254740992.0))
@@ -87,12 +92,14 @@ struct SingleRow {
   bool (*set)(const Number&, OpDesc::Attr&);
 };
 
+// Scalars carry their own type: an integer stays one.
 void setScalar(const Number& number, Scalar& out) {
   out.set_type(number.isInteger ? Scalar::LONG : Scalar::FLOAT64);
   if (number.isInteger) out.set_i(number.integer);
   else out.set_r(number.real);
 }
 
+// False, and nothing set, where the number is not whole or out of bounds.
 template <int64_t Lowest, int64_t Highest, typename Set>
 bool setInteger(const Number& number, Set set) {
   int64_t value = 0;
@@ -151,6 +158,7 @@ const SingleRow* find(llvm::ArrayRef<SingleRow> rows, AttrType type) {
   return nullptr;
 }
 
+// Type 5, STRINGS of framework.proto; what is wrong, or nothing.
 std::string textList(const json& value, OpDesc::Attr& out) {
   out.set_type(5);
   const json* data = arrayMember(&value, "D");
@@ -186,6 +194,8 @@ std::optional<Numbers> numbersOf(const json& value) {
 
 const std::string* textOf(const json& value) { return textMember(&value, "D"); }
 
+// What is wrong, or nothing. The type is that of the attribute in the op table, whatever the file
+// calls it: PIR has int64 where a ProgramDesc has int32.
 std::string toAttribute(const Numbers& values, AttrType type, OpDesc::Attr& out) {
   const SingleRow* single = find(kSingles, type);
   const SingleRow* many = find(kLists, type);
@@ -202,6 +212,7 @@ std::string toAttribute(const Numbers& values, AttrType type, OpDesc::Attr& out)
   return "";
 }
 
+// A value in the notation of the tables of rows: words apart by commas, lists in braces.
 std::string toAttribute(llvm::StringRef text, AttrType type, OpDesc::Attr& out) {
   llvm::StringRef body = text.trim();
   if (body.consume_front("{")) body.consume_back("}");
@@ -223,6 +234,7 @@ std::string toAttribute(llvm::StringRef text, AttrType type, OpDesc::Attr& out) 
   return toAttribute(numbers, type, out);
 }
 
+// Texts by themselves, everything else by way of numbers.
 std::string toAttribute(const json& value, AttrType type, OpDesc::Attr& out) {
   if (type == AttrType::Strings) return textList(value, out);
   if (type == AttrType::String) {

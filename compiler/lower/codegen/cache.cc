@@ -23,6 +23,7 @@ namespace {
 constexpr char kMagic[8] = {'d', 't', 'k', 'e', 'r', 'n', '1', '\n'};
 constexpr size_t kHeader = sizeof kMagic + sizeof(XXH128_canonical_t);
 
+// In the canonical (big-endian) form, which is the same on every machine.
 XXH128_canonical_t checksum(std::string_view bytes) {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
@@ -52,6 +53,8 @@ std::string readOwn(const std::string& path) {
 
 }  // namespace
 
+// The XDG base directory specification: a variable that holds no absolute path counts as unset.
+// Empty: no cache.
 std::string defaultCacheFolder() {
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg == '/')
     return std::string(xdg) + "/dtranspile";
@@ -60,6 +63,7 @@ std::string defaultCacheFolder() {
   return "";
 }
 
+// Objects are code that will be run: a folder that others can write to is not used.
 ObjectCache::ObjectCache(std::string folder, int64_t limitBytes)
     : folder_(std::move(folder)), limit_(limitBytes) {
   if (folder_.empty()) return;
@@ -86,6 +90,7 @@ std::string ObjectCache::pathOf(const std::string& key) const {
   return folder_ + "/kernels/" + key + ".o";
 }
 
+// A file that was cut off or changed counts as not there; it is written anew.
 std::optional<std::string> ObjectCache::find(const std::string& key) const {
   if (folder_.empty()) return std::nullopt;
   const std::string bytes = readOwn(pathOf(key));
@@ -99,6 +104,8 @@ std::optional<std::string> ObjectCache::find(const std::string& key) const {
   return object;
 }
 
+// Written under a name of its own and renamed: other processes see the whole file or none. Failure
+// means only that the object is compiled again.
 void ObjectCache::insert(const std::string& key, const std::string& object) {
   if (folder_.empty()) return;
   static std::atomic<int> serial;
@@ -113,6 +120,8 @@ void ObjectCache::insert(const std::string& key, const std::string& object) {
     std::remove(part.c_str());
 }
 
+// Down to three quarters of the limit, the least recently used first, so that it does not run at
+// every build that is near the limit.
 void ObjectCache::trim() const {
   if (folder_.empty()) return;
   struct Entry {

@@ -32,11 +32,14 @@ std::string keyOf(const KernelSource& kernel, const Target& target) {
                           target.features + "\n" + kernel.text);
 }
 
+// A kernel to be in the library: its object is from the cache or compiled.
 struct Job {
   const KernelSource* source;
   std::string symbol, object;
 };
 
+// Threads take jobs from a common counter, as kernels differ in their cost; the first error stops
+// them all. One compiler per thread: it holds an LLVM context, which threads cannot share.
 void compileAll(std::vector<Job*>& jobs, const LibraryOptions& options, ObjectCache& cache,
                 std::string& error) {
   std::atomic<size_t> next{0};
@@ -66,6 +69,7 @@ void compileAll(std::vector<Job*>& jobs, const LibraryOptions& options, ObjectCa
   for (std::thread& thread : threads) thread.join();
 }
 
+// Objects in the order of their symbols, so that equal kernels make equal libraries, byte by byte.
 llvm::LogicalResult link(const std::vector<Job>& jobs, const std::string& output,
                          std::string& error) {
   std::vector<NamedObject> objects;
@@ -80,6 +84,8 @@ std::string symbolOf(const KernelSource& kernel, const Target& target) {
   return "k_" + keyOf(kernel, target).substr(0, 16);
 }
 
+// Kernels of equal text have one symbol and are compiled once; of the rest, only those that the
+// cache lacks.
 llvm::LogicalResult buildLibrary(const std::vector<KernelSource>& kernels,
                                  const LibraryOptions& options, const std::string& output,
                                  LibraryStatistics& statistics, std::string& error) {

@@ -20,6 +20,7 @@ struct Spelling {
   const char* integer;
 };
 
+// Minimum and maximum hand on NaN from either side.
 const Spelling kBinary[] = {
     {Op::Add, "arith.addf", "arith.addi"},      {Op::Sub, "arith.subf", "arith.subi"},
     {Op::Mul, "arith.mulf", "arith.muli"},      {Op::Div, "arith.divf", "arith.divsi"},
@@ -54,6 +55,7 @@ const Comparison kComparisons[] = {{Op::Eq, "oeq", "eq"},  {Op::Ne, "une", "ne"}
                                    {Op::Lt, "olt", "slt"}, {Op::Le, "ole", "sle"},
                                    {Op::Gt, "ogt", "sgt"}, {Op::Ge, "oge", "sge"}};
 
+// Null where the table has no such operation for the kind of numbers.
 template <typename Table>
 const char* spell(const Table& table, Op op, bool floating) {
   for (const auto& row : table) {
@@ -84,6 +86,7 @@ const char* widening(DType type) {
   if (type == DType::kFloat16 || type == DType::kBFloat16) return "arith.extf";
   return nullptr;
 }
+// Integers wrap around, halves are rounded to the nearest even.
 const char* narrowing(DType type) {
   if (type == DType::kBool) return "arith.extui";
   if (type == DType::kUInt8 || type == DType::kInt8 || type == DType::kInt16) return "arith.trunci";
@@ -221,6 +224,7 @@ std::string Emitter::position(const Operand& operand) const {
   return "[" + (at.empty() ? "%zero" : at) + "]";
 }
 
+// An element of an operand as the type that is computed with; a bool in memory is any byte but 0.
 std::string Emitter::loadElement(int which) {
   const Operand& operand = kernel_.operands[which];
   const char* storage = storageName(operand.dtype);
@@ -294,6 +298,7 @@ std::string Emitter::compute(ExprId which) {
   return computeArithmetic(e, a, b);
 }
 
+// Comparisons of floats are ordered, but for "not equal", which NaN is to everything.
 std::string Emitter::computeArithmetic(const Expr& e, const std::string& a, const std::string& b) {
   const std::string type = mlirName(e.type);
   const Scalar operands = kernel_.exprs[e.a].type;

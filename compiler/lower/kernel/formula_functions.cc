@@ -51,6 +51,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// Letters, digits and underscores, no digit first.
 bool isName(std::string_view text) {
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
          std::all_of(text.begin(), text.end(), [](char c) {
@@ -66,6 +67,8 @@ std::string_view nextDefinition(std::string_view text, size_t& at) {
   return trimmed(text.substr(begin, at - begin));
 }
 
+// NAME(PARAMETER, …) = EXPRESSION; the expression stays text until a formula calls it, as its types
+// are those of the arguments.
 bool parseDefinition(std::string_view text, FormulaFunction& function) {
   const size_t open = text.find('('), close = text.find(')'), equals = text.find('=', close);
   if (equals == std::string_view::npos || open > close ||
@@ -85,6 +88,7 @@ bool parseDefinition(std::string_view text, FormulaFunction& function) {
 
 }  // namespace
 
+// One definition a name; lines of remarks begin with #.
 std::vector<FormulaFunction> parseFunctions(std::string_view text, std::string& error) {
   std::vector<FormulaFunction> functions;
   for (size_t at = 0; at < text.size();) {

@@ -104,6 +104,8 @@ class Parser {
     return which == "r" ? Span::Rows : Span::Inner;
   }
 
+  // Name, span, "=", expression: what the name stands for is the caller's to say, a tensor of the
+  // op or a value that later statements read.
   void statement() {
     std::string_view name = identifier();
     Span where = span();
@@ -112,6 +114,7 @@ class Parser {
     if (ok_) actions_.assign(name, where, value);
   }
 
+  // The conditional binds most loosely, and from the right: a ? b : c ? d : e.
   ExprId expression() {
     ExprId condition = operators(1);
     if (!accept("?")) return condition;
@@ -148,6 +151,8 @@ class Parser {
     return value;
   }
 
+  // A sign, a parenthesis, a numeral, a call or a name. In the body of a function names are its
+  // parameters; elsewhere the caller knows them.
   ExprId primaryWithin() {
     if (accept("-")) return pool_.unary(Op::Neg, primary());
     if (accept("!")) return pool_.unary(Op::Not, primary());
@@ -184,6 +189,8 @@ class Parser {
     return pool_.constant(value);
   }
 
+  // Functions of the language (formulaFunctions) first, then operations; what is neither is a
+  // reduction of one argument.
   ExprId call(std::string_view name) {
     if ((name == "or" || name == "has") && !isBody()) return optional(name);
     std::vector<ExprId> arguments;

@@ -8,6 +8,7 @@ namespace {
 
 using llvm::LogicalResult;
 
+// 1 of no extents: what stands before the first axis and after the last one.
 int64_t product(llvm::ArrayRef<int64_t> dims) {
   int64_t count = 1;
   for (int64_t extent : dims) count *= extent;
@@ -88,6 +89,9 @@ LogicalResult lowerRrelu(OpLowering& op) {
 }
 
 const LoweringRule kRules[] = {
+    // Gradients are in terms of Out where the framework gives them no X: of relu (Out > 0 just
+    // where X > 0), sigmoid (s(1 − s)), tanh (1 − t²), exp, sqrt, rsqrt, reciprocal. `legacy` is a
+    // program of 1.x; with `exact` the formula holds where the framework's own has NaN.
     {"relu", Inner::None, "Out = X > 0 ? X : 0"},
     {"relu_grad", Inner::None, "X@GRAD = Out > 0 ? Out@GRAD : 0"},
     {"sigmoid", Inner::None, "Out = sigmoid(X)"},
@@ -105,6 +109,9 @@ const LoweringRule kRules[] = {
     {"leaky_relu_grad", Inner::None,
      "v = or(X, Out);"
      "X@GRAD = Out@GRAD * (legacy ? (v > 0 ? 1 : alpha) : v < 0 ? alpha : v >= 0 ? 1 : 0)"},
+    // Clevert 2015, Barron 2017 (celu), Klambauer 2017 (selu). expm1(x) = exp(x) − 1 without
+    // cancellation near 0; 1 + 0·e is NaN where e is infinite, as the framework's sum of both
+    // branches is.
     {"elu", Inner::None,
      "e = alpha * expm1(X); Out = legacy ? max(X, 0) + min(e, 0) : X > 0 ? X : e"},
     {"elu_grad", Inner::None,
@@ -116,6 +123,9 @@ const LoweringRule kRules[] = {
     {"selu", Inner::None, "Out = scale * (X > 0 ? X : alpha * expm1(X))"},
     {"selu_grad", Inner::None,
      "X@GRAD = Out > 0 ? Out@GRAD * scale : Out@GRAD * (Out + float(scale * alpha))"},
+    // Hendrycks, Gimpel 2016: x·Φ(x), with Φ by erf or by tanh(√(2/π)·(x + 0.044715·x³)); the
+    // derivatives are Φ(x) + x·φ(x) and that of the approximation, whose inner derivative has
+    // 3·0.044715 = 0.134145.
     {"gelu", Inner::None,
      "Out = approximate ? 0.5 * X * (1 + tanh(gelu_argument(X))) : 0.5 * X * (1 + erf(X * "
      "rsqrt_of_2()))"},
@@ -124,6 +134,8 @@ const LoweringRule kRules[] = {
      "soft = 0.5 * (1 + t) + 0.5 * X * (1 - t * t) * sqrt_of_2_by_pi() * (1 + 0.134145 * X * X);"
      "exact = 0.5 * (1 + erf(X * rsqrt_of_2())) + X * exp(-0.5 * X * X) * rsqrt_of_2_pi();"
      "X@GRAD = Out@GRAD * (approximate ? soft : exact)"},
+    // Ramachandran 2017: (x·s)' = s + βx·s(1 − s). Mish: Misra 2019; above the threshold softplus
+    // is x to float32.
     {"swish", Inner::None, "Out = X * sigmoid(beta * X)"},
     {"swish_grad", Inner::None,
      "s = sigmoid(beta * X); X@GRAD = Out@GRAD * (s + beta * X * s * (1 - s))"},
@@ -170,6 +182,9 @@ const LoweringRule kRules[] = {
     {"thresholded_relu_grad", Inner::None, "X@GRAD = X > threshold ? Out@GRAD : 0"},
     {"logsigmoid", Inner::None, "Out = min(X, 0) - log1p(exp(-abs(X)))"},
     {"logsigmoid_grad", Inner::None, "X@GRAD = Out@GRAD * sigmoid(-X)"},
+    // The maximum is taken off first, so that exp cannot overflow; `lowest` bounds what is left
+    // from below where the framework does. Gradient: y·(dy − Σ y·dy), with the row's sum in one
+    // pass.
     {"softmax", Inner::Axis, "m = max(X); Out = exp(max(X - m, lowest)); Out = Out / sum(Out)"},
     {"softmax_grad", Inner::Axis, "X@GRAD = Out * (Out@GRAD - sum(Out * Out@GRAD))"},
     {"log_softmax", Inner::Axis, "m = max(X); s = max(X - m, lowest); Out = s - log(sum(exp(s)))"},

@@ -101,6 +101,8 @@ LogicalResult withEpilogue(OpLowering& op, const TensorRef& out,
                     bindings);
 }
 
+// The batch may be known only to the run: the kernel finds it in its arguments, if the spatial
+// extents are known.
 LogicalResult lowerConv(OpLowering& op) {
   auto x = op.in("Input"), filter = op.in("Filter"), out = op.out("Output");
   if (!x || !filter || !out) return op.unsupported("an absent input");
@@ -112,6 +114,7 @@ LogicalResult lowerConv(OpLowering& op) {
   });
 }
 
+// Each of the two gradients is a call of its own, made only where somebody wants it.
 LogicalResult lowerConvGrad(OpLowering& op) {
   auto x = op.in("Input"), filter = op.in("Filter"), gradient = op.in("Output@GRAD"),
        dx = op.out("Input@GRAD"), df = op.out("Filter@GRAD");
@@ -145,6 +148,8 @@ CallArguments transposed(const pd::OpView& op, const TensorRef& x, const TensorR
   return convolution(op, axes);
 }
 
+// The call is that of a convolution's gradient, with the roles exchanged: x in the place of the
+// output's gradient.
 LogicalResult lowerConvTranspose(OpLowering& op) {
   auto x = op.in("Input"), filter = op.in("Filter"), out = op.out("Output");
   if (!x || !filter || !out) return op.unsupported("an absent input");
@@ -156,6 +161,8 @@ LogicalResult lowerConvTranspose(OpLowering& op) {
   });
 }
 
+// By the same exchange the gradient for x is a plain convolution of the gradient, and the filter's
+// takes the two tensors in each other's place.
 LogicalResult lowerConvTransposeGrad(OpLowering& op) {
   auto x = op.in("Input"), filter = op.in("Filter"), gradient = op.in("Output@GRAD"),
        dx = op.out("Input@GRAD"), df = op.out("Filter@GRAD");
@@ -179,6 +186,9 @@ int64_t divisorOf(const OpLowering& op) {
 }
 
 // The attributes of pool.h.
+// Global pooling is one window over everything, adaptive pooling cuts each axis into as many
+// windows as the output has; neither has strides or paddings. Otherwise the windows are those of
+// the attributes, by the same function as inference (pd::Window).
 CallArguments pooling(OpLowering& op, const TensorRef& x, const std::vector<int64_t>& out,
                       int64_t divisor) {
   const pd::OpView& v = op.op();
@@ -227,6 +237,7 @@ LogicalResult lowerPool(OpLowering& op) {
   return llvm::success();
 }
 
+// The kernel writes both outputs; the one that nobody wants goes to a temporary.
 LogicalResult lowerPoolWithIndex(OpLowering& op) {
   auto x = op.in("X"), out = op.out("Out"), mask = op.out("Mask");
   if (!x || (!out && !mask)) return op.unsupported("an absent input");

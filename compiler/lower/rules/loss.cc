@@ -10,6 +10,7 @@ namespace {
 
 using llvm::LogicalResult;
 
+// Over the class dim (`axis`, by default the last).
 LogicalResult rowFormula(OpLowering& op, const char* formula) {
   OpLowering::Bindings bindings;
   // Softmax of the framework's processors never sees more than 64 below the maximum, so that no
@@ -25,6 +26,7 @@ LogicalResult rowFormula(OpLowering& op, const char* formula) {
   return op.formula(formula, bindings);
 }
 
+// A call in front of the formula: comparing would silently find no class for a label that is none.
 void checkLabels(OpLowering& op, int64_t classes) {
   auto label = op.in("Label");
   if (!label) return;
@@ -45,6 +47,8 @@ int64_t classesOf(OpLowering& op, llvm::StringRef slot) {
   return rank ? dims[(axis + rank) % rank] : 1;
 }
 
+// With z = x − max x and s = Σ exp z the loss is log s − z[label]: no logarithm of a small softmax
+// is taken.
 LogicalResult lowerSoftmaxWithCrossEntropy(OpLowering& op) {
   if (!op.has("Logits") || !op.has("Label")) return op.unsupported("an absent input");
   const bool soft = op.op().getBool("soft_label");
@@ -67,6 +71,8 @@ LogicalResult lowerSoftmaxWithCrossEntropy(OpLowering& op) {
       "Loss[r] = Label[r] == ignore_index ? 0 : log(s) - p");
 }
 
+// ∂loss/∂x = softmax − onehot(label), or softmax − label where labels are probabilities, which sum
+// to 1.
 LogicalResult lowerSoftmaxWithCrossEntropyGrad(OpLowering& op) {
   if (!op.op().getBool("use_softmax")) {
     return rowFormula(op, op.op().getBool("soft_label")
@@ -166,6 +172,7 @@ LogicalResult lowerKlDivergence(OpLowering& op) {
   return op.formula(text + "Loss[r] = sum(v) / (" + divisor + ")", innerAll());
 }
 
+// ∂/∂x of t (log t − x) is −t; where the target is given as its logarithm, −exp(t).
 LogicalResult lowerKlDivergenceGrad(OpLowering& op) {
   if (failed(checkReduction(op, kDivergenceReductions))) return llvm::failure();
   const std::string divisor = divisorOf(op, "rows");
@@ -225,6 +232,7 @@ LogicalResult lowerNegativeLogLikelihoodGrad(OpLowering& op) {
       innerClasses());
 }
 
+// Hidasi et al. 2016 (BPR): the mean over all other classes of log(1 + exp(x_j − x_label)).
 LogicalResult lowerBayesianRanking(OpLowering& op) {
   checkLabels(op, classesOf(op, "X"));
   return rowFormula(op,

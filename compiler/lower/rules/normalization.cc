@@ -7,6 +7,9 @@
 namespace dtranspile::lower {
 namespace {
 
+// Statistics are those of the batch, or, `fixed`, the running ones; these move by the momentum k:
+// new = k·old + (1 − k)·batch. `m`, `v` by two passes (the mean of squared distances, not E[x²] −
+// m², which cancels).
 const char* const kBatchNorm =
     "fixed = is_test && !trainable_statistics || use_global_stats; k = legacy ? "
     "or(MomentumTensor, momentum) : momentum;"
@@ -16,6 +19,8 @@ const char* const kBatchNorm =
     "MeanOut[r] = fixed ? Mean[r] : Mean[r] * k + m * (1 - k); VarianceOut[r] = fixed ? "
     "Variance[r] : Variance[r] * k + v * (1 - k)";
 
+// With x̂ = (x − m)·i: dβ = Σ dy, dγ = Σ dy·x̂, dx = γ·i·(dy − dβ/n − x̂·dγ/n); with fixed
+// statistics neither mean nor variance depends on x, and dx = γ·i·dy.
 const char* const kBatchNormGrad =
     "fixed = is_test && !trainable_statistics || use_global_stats;"
     "m = fixed ? or(Mean[r], or(MeanOut[r], 0)) : SavedMean[r]; i = fixed ? rsqrt(or(Variance[r], "
@@ -39,6 +44,7 @@ bool channelsLast(OpLowering& op) {
 
 // Binds slots, inputs or outputs, under dims and an alignment of their own. Fails where the
 // elements are not as many.
+// An axis of -1 is the usual alignment.
 class Reshaped {
  public:
   Reshaped(OpLowering& op, OpLowering::Bindings& bindings) : op_(op), bindings_(bindings) {}
@@ -153,6 +159,8 @@ LogicalResult lowerInplaceAbn(OpLowering& op) {
   return op.formula(std::string(kBatchNorm) + "; Y = " + y, bindings);
 }
 
+// Scale and Bias are aligned with the channels, the second dim or the last one; a matrix has its
+// channels in its only other dim.
 LogicalResult affineChannel(OpLowering& op, const char* text) {
   auto x = op.op().hasOutput("Out") ? op.in("X") : op.in("Out@GRAD");
   if (!x || x->dims.empty()) return op.unsupported("an X without channels");
@@ -170,6 +178,8 @@ LogicalResult lowerAffineChannelGrad(OpLowering& op) {
 
 // X as [batch, slots, slot_dim]: where slot_dim is given, a slot whose first number (the shows) is
 // 0 counts for nothing.
+// data_norm (the framework's op of click-through models): columns are normed by sums that the
+// optimizer keeps, mean = BatchSum / BatchSize and scale = sqrt(BatchSize / BatchSquareSum).
 class DataNorm {
  public:
   explicit DataNorm(OpLowering& op) : op_(op), given_(op.op().getInt("slot_dim")) {}

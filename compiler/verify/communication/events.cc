@@ -63,6 +63,7 @@ class Reader {
       if (events_.size() < kMostEvents) read(&op);
   }
 
+  // By kind of op; what neither communicates nor has blocks that do leaves no event.
   void read(mlir::Operation* op) {
     if (auto on = llvm::dyn_cast<dist::OnOp>(op)) return readGuard(on);
     if (auto composite = llvm::dyn_cast<dist::CompositeOp>(op))
@@ -79,6 +80,7 @@ class Reader {
     if (pd::OpView::isFrameworkOp(op)) readFramework(op);
   }
 
+  // The op itself or anything inside of it.
   static bool communicates(mlir::Operation* op) {
     return op
         ->walk([](mlir::Operation* inner) {
@@ -87,6 +89,8 @@ class Reader {
         .wasInterrupted();
   }
 
+  // A class has one text: a guard holds for all of its ranks or for none, else the text is not one
+  // program and there is no one order to check.
   void readGuard(dist::OnOp on) {
     if (!communicates(on)) return;  // whose ranks it runs on is no matter of order
     const bool inside = on.getWhere().contains(text_.where);
@@ -171,6 +175,8 @@ class Reader {
     return at(transfer.getInput()) + ">" + at(transfer.getOutput());
   }
 
+  // Keyed by transfer and micro-batch, so that the wait for it is found when the place is used
+  // again.
   void send(dist::TransferOp transfer, mlir::Operation* op) {
     if (int ticket = start(op, channelOf(transfer, op)); ticket >= 0)
       sends_[{transfer, micro_}] = ticket;
@@ -240,6 +246,7 @@ class Reader {
     endPhase(serve, text_.name, "pull");
   }
 
+  // The ticket of the new event, -1 with a message where the communicator is none of the class.
   int start(mlir::Operation* op, std::string channel) {
     auto found = commIndex_.find(dist::commOf(op).getValue());
     if (found == commIndex_.end()) {
@@ -369,6 +376,7 @@ Signature signatureOf(const Event& event) {
   return signature;
 }
 
+// What the class serves; null of trainers.
 dist::ServeOp serveOf(const ClassText& text) {
   if (!text.main) return {};
   auto loops = pd::ProgramOp(text.main).getBodyBlock()->getOps<dist::ServeOp>();

@@ -25,6 +25,8 @@ struct Group {
   int completed = 0;  // slots complete so far: they complete in order
 };
 
+// A class of ranks as it runs: its events and how far it has come. One thread stands for all ranks
+// of the class, which do the same at the same time as far as anybody else can see.
 struct Thread {
   std::vector<Event> events;
   size_t next = 0;
@@ -114,6 +116,8 @@ Servers Run::serversOf() const {
   return servers;
 }
 
+// A group is known by the communicator's name, the coordinates that its members share, and the
+// channel: all of them together, since classes name the same group only by what they agree on.
 void Run::enter(int who, int comm, const std::string& channel, const std::string& shared) {
   dist::CommOp op = classes_[who].comms[comm];
   auto [at, inserted] = byKey_.try_emplace(op.getSymName().str() + " " + shared + " " + channel,
@@ -168,6 +172,8 @@ void Run::refute(mlir::Operation* op, const std::string& rankClass, std::string 
   report_.add(std::move(message));
 }
 
+// Members are compared with the first one: equality is transitive. The first thing that differs is
+// said, in the order kind, types, values, place in control flow.
 void Run::checkMatch(const Group& group, size_t slot) {
   const std::vector<const Event*>& events = group.slots[slot].events;
   Signature first = signatureOf(*events[0]);
@@ -219,6 +225,7 @@ void Run::complete(Group& group, size_t slot) {
   }
 }
 
+// The next slot of the group for this member; the operation begins when the last member has come.
 void Run::start(int who, const Event& event) {
   Thread& thread = threads_[who];
   const int index = groupOf(who, event);
@@ -261,6 +268,7 @@ bool Run::step(int who) {
   return true;
 }
 
+// The classes that have not started the slot's operation.
 std::vector<int> Run::missing(const Group& group, size_t slot) const {
   std::vector<int> classes;
   for (size_t m = 0; m < group.members.size(); ++m)
@@ -268,6 +276,7 @@ std::vector<int> Run::missing(const Group& group, size_t slot) const {
   return classes;
 }
 
+// A line of the chain of who waits for whom.
 std::string Run::waitText(int who) const {
   const Thread& thread = threads_[who];
   const std::string& name = classes_[who].name;
@@ -364,12 +373,14 @@ void Run::checkOrder(int one, int two) {
   }
 }
 
+// All pairs: O(classes² · events); classes are few, as ranks that run one text are one class.
 void Run::checkOrders() {
   for (size_t one = 0; one < threads_.size(); ++one)
     for (size_t two = one + 1; two < threads_.size(); ++two)
       checkOrder(static_cast<int>(one), static_cast<int>(two));
 }
 
+// In any order of the threads (see above). Gives the number of events, for statistics.
 int64_t Run::run() {
   int64_t events = 0;
   for (size_t i = 0; i < threads_.size(); ++i) {

@@ -24,6 +24,7 @@ pd::ProgramOp programOf(mlir::ModuleOp job, llvm::StringRef role, llvm::StringRe
 
 std::string ticked(llvm::StringRef name) { return ("`" + name + "`").str(); }
 
+// The first eight by name, the others by number: a program may have thousands of parameters.
 std::string listOf(const std::vector<std::string>& names) {
   constexpr size_t kMost = 8;
   std::string text;
@@ -33,6 +34,7 @@ std::string listOf(const std::vector<std::string>& names) {
   return text;
 }
 
+// A message at an op, or about the job as a whole where none is known.
 Message at(mlir::Operation* op, Message::Level level, std::string rule, std::string text,
            std::string remedy) {
   if (op) return messageAt(op, level, std::move(rule), std::move(text), std::move(remedy));
@@ -49,6 +51,8 @@ std::string momentOf(int64_t step) {
   return step < 0 ? "after the start-up program" : "after step " + std::to_string(step);
 }
 
+// "variable `w` of trainer 1 after step 0: …"; a name that the job gave another one (a part, a
+// copy) is said with what it stands for.
 std::string textOf(const trial::Difference& one) {
   std::string text = one.kind + " " + ticked(one.name);
   if (one.of != one.name) text += ", which stands for " + ticked(one.of) + ",";
@@ -120,6 +124,8 @@ void addDifferences(mlir::ModuleOp job, const ExecutionScope& scope, const trial
   rung.add(std::move(message));
 }
 
+// A rank that stops refutes nothing: the feeds were made up, and may be what the program cannot
+// take.
 void addStops(const trial::Result& result, Rung& rung) {
   const trial::Stop& stop = result.stops.front();
   std::string text = stop.role + " " + std::to_string(stop.rank) + " stops";
@@ -144,6 +150,7 @@ Rung executionRung() {
   return rung;
 }
 
+// Open, with the reason: a rung that did not run must not look like one that held.
 Rung notExecuted(std::string why) {
   Rung rung = executionRung();
   rung.verdict = Verdict::Unknown;
@@ -151,6 +158,8 @@ Rung notExecuted(std::string why) {
   return rung;
 }
 
+// For a variable the op whose result it is last set to, for another name the last value of that
+// name; null where the role has no main program or no such name.
 mlir::Operation* makerOf(mlir::ModuleOp job, llvm::StringRef role, llvm::StringRef name) {
   pd::ProgramOp main = programOf(job, role, "main");
   if (!main) return nullptr;
@@ -164,6 +173,9 @@ mlir::Operation* makerOf(mlir::ModuleOp job, llvm::StringRef role, llvm::StringR
   return value ? value.getDefiningOp() : nullptr;
 }
 
+// Differences come before stops: a rank that stops may be a consequence. Notes say what an
+// agreement does not show: feeds and parameters that the loss does not react to have not been
+// tested.
 void addOutcome(mlir::ModuleOp job, const ExecutionScope& scope, const trial::Result& result,
                 llvm::ArrayRef<trial::Difference> values, Rung& rung) {
   if (!result.failure.empty())

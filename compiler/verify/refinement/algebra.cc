@@ -53,6 +53,9 @@ Results scale(pd::OpView op, const AlgebraContext& context) {
   return one(context.terms.scale(context.termOf(x), factor));
 }
 
+// values[0] + … + lastFactor · values[n-1]. Sums are normal forms over atoms with rational factors
+// (Terms), so the order of terms, and cancelling ones, make no difference: the proof is over the
+// reals.
 Results sumOf(pd::OpView op, llvm::ArrayRef<mlir::Value> values, Rational lastFactor,
               const AlgebraContext& context) {
   TermId sum = Terms::kZero;
@@ -198,6 +201,8 @@ struct AlgebraRow {
   Results (*compute)(pd::OpView, const AlgebraContext&);
 };
 
+// Ops whose results are computed as terms. All others are atoms: equal where type, attributes and
+// operands are.
 constexpr AlgebraRow kAlgebra[] = {
     {"assign", assign},
     {"cast", cast},
@@ -236,6 +241,11 @@ std::optional<std::vector<TermId>> compute(pd::OpView op, const AlgebraContext& 
   return std::nullopt;
 }
 
+// Whether an op lets a common factor of its operands through, and to which power each result has
+// it. The question is asked of the op's rule of the relation analysis, which carries scales of
+// shares of a batch through ops: an axis of two ranks is made up on which the operands with the
+// factor have scale 2, and log2 of a result's scale is the power. So every op with a rule is known
+// here, and no second table has to agree with the first.
 std::optional<Factored> factor(pd::OpView op, const Terms& terms,
                                llvm::function_ref<TermId(mlir::Value)> termOf) {
   Factored result;

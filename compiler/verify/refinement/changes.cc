@@ -37,6 +37,8 @@ std::string decimal(double value) {
 
 std::string single(double value) { return attributeText({value}, /*single=*/true); }
 
+// An op with further inputs (a master weight, a tensor of a rate) is not one that the pass
+// rewrites.
 bool onlyHas(const Description& op, const std::vector<std::string>& slots) {
   return llvm::all_of(op.inputs,
                       [&](const auto& entry) { return llvm::is_contained(slots, entry.first); });
@@ -99,6 +101,8 @@ struct Context {
   bool version2;
 };
 
+// Each of these functions reads one entry of `dist.changes`, adds what the proof may assume by it,
+// and returns the sentence that the report says of it: the condition under which the verdict holds.
 std::string lamb(mlir::DictionaryAttr change, const Context& at) {
   const double decay = number(change, "lamb_weight_decay", 0);
   const std::vector<std::string> excluded = words(change, "lamb_exclude_from_weight_decay");
@@ -205,6 +209,7 @@ struct ChangeRow {
   const char* pass;
   std::string (*read)(mlir::DictionaryAttr, const Context&);
 };
+// A pass without a row here is unknown: its job is left open, not believed.
 constexpr ChangeRow kChanges[] = {
     {"amp", amp},
     {"asp", asp},

@@ -39,6 +39,9 @@ std::string printed(mlir::Attribute attribute) {
   return text;
 }
 
+// An attribute's value such that two texts are equal where the op computes the same: numbers by
+// their exact binary value, at the precision that the attribute has in the file, whichever of its
+// types holds them. With `anyFloat` element types of floats are one.
 std::string textOf(pd::OpView op, const pd::AttrRow& row, bool anyFloat) {
   mlir::Attribute given = op.attr(row.name);
   // What a variable holds is another operand, and not looked at.
@@ -88,6 +91,8 @@ std::string describeType(mlir::Type type, bool anyFloat) {
   return text;
 }
 
+// What the op computes, apart from the values that it takes: names, positions and hints of the
+// framework are left out, defaults are filled in.
 Description describeOp(pd::OpView op, bool anyFloat) {
   Description result;
   result.type = op.type().str();
@@ -117,6 +122,8 @@ Description describeOp(pd::OpView op, bool anyFloat) {
   return result;
 }
 
+// Made of an op that has none, which is asked and thrown away: the table's defaults in the same
+// notation.
 std::map<std::string, std::string> defaultAttributes(mlir::MLIRContext* context,
                                                      llvm::StringRef type) {
   mlir::Builder builder(context);
@@ -132,6 +139,9 @@ std::map<std::string, std::string> defaultAttributes(mlir::MLIRContext* context,
 
 namespace {
 
+// The text of regions with values numbered in the order in which they are met: equal for regions
+// that compute the same, whatever their values and variables are called. Values from outside are
+// numbered too, and listed, for the caller to compare.
 class RegionText {
  public:
   explicit RegionText(bool anyFloat) : anyFloat_(anyFloat) {}

@@ -82,6 +82,8 @@ std::vector<std::string> Proof::watched() const {
   return names;
 }
 
+// What both programs are read under: which conditions hold, whether roundings between floats count,
+// which numbers are above zero, which draws are one.
 Assumptions Proof::assumptions(const std::map<AtomId, bool>& assumed) {
   Assumptions all;
   all.anyFloat = changes_.anyFloat;
@@ -94,6 +96,9 @@ Assumptions Proof::assumptions(const std::map<AtomId, bool>& assumed) {
   return all;
 }
 
+// The source's effects as the declared changes read it (lamb for adam, say). With `gradients` every
+// complete gradient is noted, and replaced by an unknown that stands for the merged one, so that
+// what follows is the update as a function of its gradients.
 Effects Proof::source(pd::ProgramOp program, Gradients* gradients) {
   Assumptions all = assumptions();
   all.sharedDraws = nullptr;
@@ -165,6 +170,8 @@ void Proof::pruneAtStart(Effects& source, const Effects& reference, pd::ProgramO
   }
 }
 
+// Terms are interned, so two values are shown equal where their ids are. The first difference is
+// explained; others nearly always follow from it.
 void Proof::same(const Effects& reference, const Effects& source, pd::ProgramOp at, bool names) {
   ++cases_;
   auto differs = [&](const std::string& what, TermId mine, TermId theirs) {
@@ -205,6 +212,8 @@ void Proof::unchanged(const Effects& reference, pd::ProgramOp at, const std::str
   }
 }
 
+// Both start-ups give every variable of the source the same value. What the reference adds
+// (counters, sums, loss scales) is noted as what the step begins with.
 void Proof::startup(Programs programs) {
   Effects source = follow(terms_, programs.source, assumptions());
   const Effects reference = follow(terms_, programs.reference, assumptions());
@@ -227,6 +236,8 @@ void Proof::startup(Programs programs) {
     if (!ofSource(name)) initial_[name] = term;
 }
 
+// A step of the reference is followed once with all conditions open, to find those that decide
+// something; then once for each case of them.
 void Proof::main(Programs programs) {
   if (changes_.anyFloat)
     for (std::string& name : lossScales(programs.reference))
@@ -300,6 +311,8 @@ std::optional<Proof::Conditions> Proof::conditionsOf(const Effects& reference, p
   return conditions;
 }
 
+// The cases of a step: nothing overflows (it does what the source does, or with merged steps what
+// mergedSteps shows), or a gradient is not finite (nothing of the source changes).
 void Proof::step(Programs programs, const Conditions& conditions) {
   std::map<AtomId, bool> finite;
   for (AtomId one : conditions.overflow) finite[one] = false;

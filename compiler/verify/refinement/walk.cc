@@ -21,6 +21,8 @@ bool isPlainBranch(mlir::Operation* op) {
          op->getRegion(0).front().getNumArguments() == view.inputs("$capture").size();
 }
 
+// Stops a walk at an op that draws, acts on the outside or communicates, or whose effects are not
+// known: two of these are never the same value.
 mlir::WalkResult meetsWorld(mlir::Operation* op) {
   if (!pd::OpView::isFrameworkOp(op)) return mlir::WalkResult::advance();
   const pd::OpSpec* spec = pd::OpView(op).spec();
@@ -28,6 +30,11 @@ mlir::WalkResult meetsWorld(mlir::Operation* op) {
   return pure ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
 }
 
+// Symbolic execution of a program: every value becomes a term over what variables hold before the
+// step and over feeds; ops that the algebra (algebra.h) does not know become atoms, functions
+// without laws of their operands' terms. Two programs that end with equal terms compute the same,
+// whatever the ops mean; the other way round does not hold. Terms are shared (terms.h), so that the
+// walk is linear in the ops.
 class Walk {
  public:
   Walk(Terms& terms, const Assumptions& assumptions) : terms_(terms), given_(assumptions) {
@@ -37,6 +44,7 @@ class Walk {
     }
   }
 
+  // `own`: the program's own block, whose values have names that a fetch can ask for.
   void block(mlir::Block& body, bool own) {
     for (mlir::Operation& op : body) {
       if (llvm::isa<pd::DeclOp, pd::YieldOp>(op)) continue;
@@ -56,10 +64,12 @@ class Walk {
   Effects take() { return std::move(effects_); }
 
  private:
+  // What a variable holds when the step begins: by assumption, or a symbol of its name.
   TermId before(llvm::StringRef name) {
     auto found = given_.before.find(name.str());
     return found != given_.before.end() ? found->second : variableTerm(terms_, name);
   }
+  // What it holds now; the first question enters it among the effects.
   TermId variable(llvm::StringRef name) {
     auto [at, first] = effects_.variables.try_emplace(name.str(), Terms::kZero);
     if (first) at->second = before(name);
@@ -108,6 +118,8 @@ class Walk {
     }
   }
 
+  // Feeds are symbols by name, values that nobody has written symbols by type; ops without blocks
+  // are asked of the algebra first.
   void evaluate(mlir::Operation* op) {
     if (auto input = llvm::dyn_cast<pd::InputOp>(op))
       return give(op, 0, terms_.of(terms_.atom("feed", "feed " + input.getName().str(), {}, op)));
@@ -249,6 +261,7 @@ class Walk {
     return "draw " + name + "#" + std::to_string(number);
   }
 
+  // Overwrites: a block in turns would be walked again.
   void give(mlir::Operation* op, unsigned result, TermId term) {
     values_[op->getResult(result)] = term;
   }

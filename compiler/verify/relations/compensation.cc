@@ -10,9 +10,14 @@ namespace {
 
 constexpr llvm::StringLiteral kTag = "delay_compensation";
 
+// A read of what the trainer has pulled last, which a server keeps beside the variable.
 bool isPulled(mlir::Operation* op) { return op->hasAttr(dist::kAsPulledAttr); }
 
 // What the handler of one variable does with the gradients of its updates.
+// Gradients are compared as polynomials (Evaluator) over what was pushed, the variable and what was
+// pulled: g + (w − w')·g·g in any order of operations is the correction, anything else with w' in
+// it is refuted. A corrected gradient is put back to g, so that the analysis after this one sees
+// the job without compensation.
 class Handler {
  public:
   Handler(dist::HandleOp handler, bool declared, Rung& findings)
@@ -96,12 +101,14 @@ class Handler {
     return true;
   }
 
+  // Through inserted ops alone: what stands for the reference's has no pulled value in it.
   static bool usesPulled(mlir::Value value) {
     mlir::Operation* op = value.getDefiningOp();
     if (!op || op->hasAttr(dist::kSrcAttr)) return false;
     return isPulled(op) || llvm::any_of(op->getOperands(), usesPulled);
   }
 
+  // From the last to the first, so that what only dead ops use goes, too.
   void eraseUnused() {
     std::vector<mlir::Operation*> ops;
     handler_.walk([&](mlir::Operation* op) {
@@ -129,6 +136,7 @@ bool compensatesDelay(mlir::ModuleOp job) {
   return found;
 }
 
+// A copy of the job in which the corrections are taken out, each having been checked.
 mlir::OwningOpRef<mlir::ModuleOp> withoutCompensation(mlir::ModuleOp job,
                                                       const Contracts& contracts, Rung& findings,
                                                       Deviations& deviations) {

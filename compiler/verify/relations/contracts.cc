@@ -10,6 +10,7 @@ namespace {
 constexpr llvm::StringLiteral kPartsTag = "parts", kWireTag = "fp16_wire",
                               kStalenessTag = "staleness";
 
+// Which updates a contract may excuse: a contract about statistics is no word for a parameter.
 bool isStatistics(const Question&, mlir::Operation* update) {
   return pd::OpView::isFrameworkOp(update) && pd::OpView(update).type() == "batch_norm";
 }
@@ -20,6 +21,8 @@ bool isOptimizerState(const Question& question, mlir::Operation* update) {
   return pd::OpView::isFrameworkOp(update) && isUpdate(question, update, update);
 }
 
+// The contracts of docs/verification.md: tag, what a verdict that leans on it says, and the updates
+// that it is about (null: not about updates).
 constexpr ContractRow kContracts[] = {
     {kPartsTag, "the ops that are listed as sites are evaluated on each rank's share of the batch",
      nullptr},
@@ -58,12 +61,15 @@ constexpr ContractRow kContracts[] = {
 
 }  // namespace
 
+// Null for a tag that this program does not know.
 const ContractRow* findContract(llvm::StringRef tag) {
   const ContractRow* found =
       llvm::find_if(kContracts, [&](const ContractRow& row) { return row.tag == tag; });
   return found == std::end(kContracts) ? nullptr : found;
 }
 
+// Every declared contract becomes a condition of the verdict, used or not: whoever reads the
+// verdict sees what it leans on.
 void checkContracts(mlir::ModuleOp job, const Contracts& contracts, Rung& findings) {
   for (const auto& [tag, sites] : contracts.sites) {
     const ContractRow* row = findContract(tag);
@@ -76,6 +82,7 @@ void checkContracts(mlir::ModuleOp job, const Contracts& contracts, Rung& findin
   }
 }
 
+// By tag, the names of ops and variables that deviate in what was analysed.
 void collectDeviations(const Question& question, const Store& store, llvm::ArrayRef<Site> sites,
                        Deviations& deviations) {
   if (question.startup) return;  // variables are those of main
@@ -88,6 +95,8 @@ void collectDeviations(const Question& question, const Store& store, llvm::Array
       if (state.isDifferent()) deviations[state.tagAttr().getValue().str()].insert(name);
 }
 
+// The list of a contract is exact: what it lists has to deviate, and what deviates has to be
+// listed. Sites of "parts" that are not listed have been refuted where they stand.
 void checkSiteLists(mlir::ModuleOp job, const Contracts& contracts, const Deviations& deviations,
                     Rung& findings) {
   for (const auto& [tag, listed] : contracts.sites) {

@@ -12,6 +12,7 @@ constexpr llvm::StringLiteral kRemedy =
     "count steps from 0 on in a variable of its own, by one per step, and take the branch where "
     "the remainder by k is 0";
 
+// The op that makes a value, if it is of the type; a null view otherwise.
 pd::OpView opOf(mlir::Value value, llvm::StringRef type) {
   mlir::Operation* op = value ? value.getDefiningOp() : nullptr;
   if (!op || !pd::OpView::isFrameworkOp(op) || pd::OpView(op).type() != type)
@@ -19,6 +20,7 @@ pd::OpView opOf(mlir::Value value, llvm::StringRef type) {
   return pd::OpView(op);
 }
 
+// The number of a fill_constant that nothing at run time can change.
 std::optional<double> constantOf(mlir::Value value) {
   const pd::OpView fill = opOf(value, "fill_constant");
   if (!fill.operation() || fill.operation()->getNumOperands() != 0 ||
@@ -34,6 +36,8 @@ struct Condition {
   std::optional<double> every, rest;
 };
 
+// The one form that passes make: equal(mod(increment(get counter), k), 0). Another form is no
+// error, but its steps are unknown.
 Condition conditionOf(mlir::Operation* branch) {
   Condition condition;
   const pd::OpView view(branch);
@@ -52,6 +56,9 @@ Condition conditionOf(mlir::Operation* branch) {
 
 }  // namespace
 
+// That the branch is taken in every k-th step, and in no other, follows from: the counter begins at
+// 0, is read and set once per step in the main block, and is set to one more. Whatever breaks one
+// of these is `wrong`, the first one found.
 EverySteps everySteps(mlir::Operation* branch, pd::ProgramOp main, pd::ProgramOp startup) {
   EverySteps every;
   every.remedy = kRemedy.str();
@@ -103,6 +110,8 @@ EverySteps everySteps(mlir::Operation* branch, pd::ProgramOp main, pd::ProgramOp
   return every;
 }
 
+// Takes the branch out, with the counter and with all ops that nothing else needs: what is left is
+// the program of the other steps. Ops that stand for the reference's stay, used or not.
 void eraseEvery(mlir::Operation* branch, dist::RoleOp role) {
   Condition condition = conditionOf(branch);
   const std::string counter = condition.counter ? condition.counter.getVar().str() : "";

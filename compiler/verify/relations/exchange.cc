@@ -154,6 +154,8 @@ class Exchange {
          "pulled");
   }
 
+  // What a push sends is the polynomial that it is worth at that moment; a pull after it is an
+  // unknown of its own, which stands for the servers' value with that push in it.
   void visitPush(dist::PushOp push) {
     const std::string table = push.getVar().getLeafReference().str();
     Traffic& traffic = traffic_[table];
@@ -182,6 +184,9 @@ class Exchange {
            "push the scaled difference of the parameter and its snapshot");
   }
 
+  // `known`: of rows that nobody else has changed the trainer knows what the servers have, and gets
+  // the others only. That is right where the variable holds the snapshot and the trainer's own
+  // push.
   void visitPull(dist::PullOp pull) {
     const std::string table = pull.getVar().getLeafReference().str();
     Traffic& traffic = traffic_[table];
@@ -204,6 +209,7 @@ class Exchange {
 
   static std::string pulledName(llvm::StringRef table) { return "pulled " + quoted(table); }
 
+  // The exchanged table of the servers that stands for that variable of the reference.
   pd::VarOp tableFor(llvm::StringRef reference) {
     for (auto var : parties_.servers.getBody().front().getOps<pd::VarOp>())
       if (standsFor(var) == reference && traffic_.count(var.getSymName().str())) return var;
@@ -350,6 +356,8 @@ bool exchangesChanges(mlir::ModuleOp job) {
   return found;
 }
 
+// Jobs in mode geo: the contract first, without which nothing excuses what trainers hold between
+// two exchanges; then the exchange; then what trainers and servers have besides.
 void checkExchanges(mlir::ModuleOp job, const Contracts& contracts, Rung& findings,
                     Deviations& deviations) {
   const Parties parties = partiesOf(job);

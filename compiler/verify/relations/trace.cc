@@ -18,6 +18,7 @@ void report(Rung& findings, mlir::Operation* op, Message::Level level, std::stri
   findings.add(std::move(message));
 }
 
+// The op that was started, of what is waited for.
 mlir::Operation* producerOf(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
   if (auto wait = llvm::dyn_cast_or_null<dist::WaitOp>(op))
@@ -25,6 +26,8 @@ mlir::Operation* producerOf(mlir::Value value) {
   return op;
 }
 
+// One step back along a chain in which a value is the same quantity: through communication and
+// through inserted ops of one operand (scales, casts). Null where the chain begins.
 mlir::Value madeFrom(mlir::Value value) {
   mlir::Operation* op = producerOf(value);
   if (!op || op->getNumRegions() || op->hasAttr(dist::kSrcAttr) || op->getNumOperands() == 0)
@@ -39,6 +42,7 @@ bool reduces(mlir::Operation* op) {
   return llvm::isa<dist::AllReduceOp, dist::ReduceOp, dist::ReduceScatterOp>(op);
 }
 
+// For remedies: a communicator of the job that would do, or what one to declare.
 std::string commFor(const Question& question, const Axes& axes, unsigned axis) {
   mlir::Operation* job = dist::jobOf(question.role);
   for (auto comm : job->getRegion(0).getOps<dist::CommOp>())
@@ -53,6 +57,7 @@ std::string referenceName(const Question& question, const Relation& relation, ml
   return name.empty() ? nameText(value) : "`" + name + "`";
 }
 
+// Every reduction on the way to the value, the last one first.
 std::vector<std::string> reductionsOf(mlir::Value value) {
   std::vector<std::string> notes;
   for (mlir::Value at = value; at; at = madeFrom(at)) {
@@ -64,6 +69,8 @@ std::vector<std::string> reductionsOf(mlir::Value value) {
   return notes;
 }
 
+// Reductions along axes on which the value was equal already: each makes it too large by the number
+// of ranks.
 std::vector<mlir::Operation*> causesOfScale(const Store& store, mlir::Value value) {
   std::vector<mlir::Operation*> causes;
   for (mlir::Value at = value; at; at = madeFrom(at)) {
@@ -102,6 +109,8 @@ constexpr Wrong kWrong[] = {
 
 }  // namespace
 
+// With what is known of the operands, at most kListedTerms of them, since it is mostly the
+// difference between two of them that is wrong.
 void Explainer::refute(mlir::Operation* cause, mlir::Value value, const Reason& reason,
                        const std::string& text, const std::string& use) {
   std::vector<std::string> notes;
@@ -132,6 +141,8 @@ mlir::Operation* makerOf(mlir::Value value) {
 
 }  // namespace
 
+// Follows reasons from `value` to the op that lost it first. `seen` ends walks around loops. Each
+// cause is said once, whoever asks.
 void Explainer::explain(mlir::Operation* op, mlir::Value value, const std::string& what) {
   llvm::SmallPtrSet<mlir::Operation*, 16> seen;
   mlir::Value at = value;

@@ -11,6 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The words of JSON; SARIF has its own.
 const char* levelName(Message::Level level) {
   switch (level) {
     case Message::Level::Note: return "note";
@@ -20,6 +21,7 @@ const char* levelName(Message::Level level) {
   return "refuted";
 }
 
+// "ops 120, collectives 3".
 std::string statsText(const Rung& rung) {
   std::string text;
   for (const auto& [name, value] : rung.stats)
@@ -48,6 +50,8 @@ std::string conditionsText(const Rung& rung) {
   return text;
 }
 
+// For people: a line for each rung, its conditions, its messages with what to do, and the verdict
+// over the rungs that were asked for.
 std::string renderText(const VerifyReport& report, std::string_view subject) {
   std::string text;
   for (const Rung& rung : report.rungs) {
@@ -69,6 +73,7 @@ std::string renderText(const VerifyReport& report, std::string_view subject) {
          ")\n";
 }
 
+// Contracts and assumptions, in the order in which they were met.
 Json conditionsJson(const Rung& rung) {
   Json list = Json::array();
   for (const Condition& condition : rung.conditions)
@@ -77,6 +82,7 @@ Json conditionsJson(const Rung& rung) {
   return list;
 }
 
+// Every field, also an empty one, so that readers need not ask which are there.
 Json messageJson(const Message& message) {
   return {{"level", levelName(message.level)},
           {"rule", message.rule},
@@ -91,6 +97,8 @@ Json messageJson(const Message& message) {
           {"notes", message.notes}};
 }
 
+// All that the report has, in one object. Text that is no UTF-8 (names from a file) is replaced, so
+// that there is always an answer.
 std::string renderJson(const VerifyReport& report, std::string_view subject) {
   Json rungs = Json::array();
   for (const Rung& rung : report.rungs) {
@@ -199,6 +207,7 @@ std::string renderJunit(const VerifyReport& report, std::string_view subject) {
 
 }  // namespace
 
+// The words of --format; nothing for any other.
 std::optional<Format> formatNamed(std::string_view word) {
   if (word == "text") return Format::Text;
   if (word == "json") return Format::Json;

@@ -32,6 +32,8 @@ bool onDifferentRanks(mlir::Operation* one, mlir::Operation* two) {
   return a && b && !a.intersect(b);
 }
 
+// Nothing happens but that values are made: neither a variable is set nor a number drawn, in its
+// blocks either.
 bool onlyComputes(mlir::Operation* op) {
   return !op->walk([](mlir::Operation* inner) {
               const pd::OpSpec* spec =
@@ -73,6 +75,8 @@ class Coverage {
   Coverage(const Reference& reference, Rung& rung)
       : rung_(rung), reference_(reference), ops_(reference.opCount()) {}
 
+  // Ops that stand for the same op of the reference are compared pairwise; of an op there are as
+  // many as there are guards or tasks around it, and these are few.
   void add(pd::ProgramOp program) {
     const size_t role = ++roles_;
     program->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
@@ -187,6 +191,8 @@ std::optional<std::string> unevenCut(pd::InputOp input) {
          " into " + std::to_string(parts) + " equal parts";
 }
 
+// Feeds by name, with the type that the reference has; a part of a batch has it too, since its
+// extent is not fixed, and a fixed one must be cut into equal parts.
 void checkFeeds(pd::ProgramOp program, pd::ProgramOp original, llvm::StringSet<>& held,
                 Rung& rung) {
   llvm::StringMap<pd::InputOp> theirs;
@@ -228,6 +234,7 @@ void checkUnion(pd::ProgramOp original, const Declared& declared,
           "feed what the reference is fed, under the same names");
 }
 
+// What no rung looks at is named.
 void checkRole(dist::RoleOp role, Rung& rung) {
   for (auto program : role.getBody().front().getOps<pd::ProgramOp>())
     if (!llvm::is_contained(kPrograms, program.getSymName()))
@@ -242,6 +249,8 @@ void checkRole(dist::RoleOp role, Rung& rung) {
         "give it one, or remove the role");
 }
 
+// One program of the reference against those of all roles: together they have each op at least
+// once, and each rank each op at most once.
 void checkProgram(mlir::ModuleOp job, mlir::Operation* reference, llvm::StringRef name,
                   Rung& rung) {
   pd::ProgramOp original = findProgram(reference, name);
@@ -289,6 +298,7 @@ void checkProgram(mlir::ModuleOp job, mlir::Operation* reference, llvm::StringRe
 
 }  // namespace
 
+// Roles one by one, then what all of them together must have.
 void checkPrograms(mlir::ModuleOp job, Rung& rung) {
   mlir::Operation* reference = referenceModule(job);
   if (!reference) {

@@ -19,6 +19,7 @@ Dims orUnknown(Dims dims) {
   return dims;
 }
 
+// The attribute is a number of the file; only some are codes.
 llvm::LogicalResult dtypeHolds(const OpView& op, std::string& found) {
   int64_t code = op.getInt("dtype");
   if (code >= 0 && code <= INT32_MAX && DTypeFromCode(static_cast<int32_t>(code)))
@@ -27,6 +28,7 @@ llvm::LogicalResult dtypeHolds(const OpView& op, std::string& found) {
   return llvm::failure();
 }
 
+// Extents of -1 count as unknown; the product of the known ones must not overflow.
 llvm::LogicalResult shapeHolds(const OpView& op, std::string& found) {
   std::vector<int64_t> shape = op.getInts("shape");
   if (productOf(shape)) return llvm::success();
@@ -62,6 +64,7 @@ llvm::LogicalResult inferCreate(InferContext& c) {
   return llvm::success();
 }
 
+// …_batch_size_like: the attribute's shape with one extent taken from Input.
 llvm::LogicalResult inferCreateLike(InferContext& c) {
   const TensorInfo* input = require(c, "Input");
   std::optional<DType> dtype = dtypeAttr(c, "dtype");
@@ -77,6 +80,7 @@ llvm::LogicalResult inferCreateLike(InferContext& c) {
   return llvm::success();
 }
 
+// Of the element type of X where the attribute is -1 or the version has none.
 llvm::LogicalResult inferFillLike(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -106,6 +110,7 @@ llvm::LogicalResult inferRange(InferContext& c) {
   return llvm::success();
 }
 
+// The number of elements is a tensor, which mostly is a constant of the program.
 llvm::LogicalResult inferLinspace(InferContext& c) {
   std::optional<DType> dtype = dtypeAttr(c, "dtype");
   if (!dtype) return llvm::failure();
@@ -114,6 +119,7 @@ llvm::LogicalResult inferLinspace(InferContext& c) {
   return llvm::success();
 }
 
+// -1 columns: as many as rows.
 llvm::LogicalResult inferEye(InferContext& c) {
   std::optional<DType> dtype = dtypeAttr(c, "dtype");
   if (!dtype) return llvm::failure();
@@ -135,6 +141,7 @@ llvm::LogicalResult inferRandperm(InferContext& c) {
   return llvm::success();
 }
 
+// Classes become samples, each the number of a class.
 llvm::LogicalResult inferMultinomial(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -156,6 +163,7 @@ llvm::LogicalResult inferSamplingId(InferContext& c) {
   return llvm::success();
 }
 
+// The shape replaces the last dims of X.
 llvm::LogicalResult inferRandomCrop(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();

@@ -14,6 +14,8 @@ Dims dropAxes(const InferContext& c, DimsRef dims, llvm::ArrayRef<int64_t> axes)
   return kept.empty() && !dims.empty() ? scalarDims(c) : kept;
 }
 
+// One entry per axis named: bounds that only the run knows are kUnknownValue, axes are counted from
+// the front.
 struct SliceLists {
   std::vector<int64_t> axes;
   Dims starts, ends, strides;
@@ -68,6 +70,8 @@ int64_t stridedExtent(int64_t extent, int64_t start, int64_t end, int64_t stride
   return right <= left ? 0 : (right - left - 1) / step + 1;
 }
 
+// A slice of an array of tensors is an array, or, with decrease_axis, one of its tensors. Of a
+// tensor only the axes named change; a slice of rows loses their sequences.
 llvm::LogicalResult inferSliceOf(InferContext& c, bool strided) {
   const TensorInfo* input = require(c, "Input");
   if (!input) return llvm::failure();
@@ -102,6 +106,7 @@ llvm::LogicalResult inferSliceOf(InferContext& c, bool strided) {
 
 }  // namespace
 
+// Bounds count from the end where negative and are cut at the extent; an empty slice has 0.
 int64_t sliceExtent(int64_t extent, int64_t start, int64_t end) {
   if (!known(extent) || start == kUnknownValue || end == kUnknownValue) return -1;
   auto clamp = [&](int64_t at) {
@@ -113,6 +118,7 @@ int64_t sliceExtent(int64_t extent, int64_t start, int64_t end) {
 llvm::LogicalResult inferSlice(InferContext& c) { return inferSliceOf(c, false); }
 llvm::LogicalResult inferStridedSlice(InferContext& c) { return inferSliceOf(c, true); }
 
+// Rows (positions along an axis) by a vector of numbers; a single number drops the dim.
 llvm::LogicalResult inferGather(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *index = require(c, "Index");
   if (!x || !index) return llvm::failure();
@@ -132,6 +138,8 @@ llvm::LogicalResult inferGather(InferContext& c) {
   return llvm::success();
 }
 
+// The last dim of Index holds positions along the first dims of X; what is left of X's dims follows
+// those of Index.
 llvm::LogicalResult inferGatherNd(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *index = require(c, "Index");
   if (!x || !index) return llvm::failure();
@@ -148,6 +156,7 @@ llvm::LogicalResult inferGatherNd(InferContext& c) {
   return llvm::success();
 }
 
+// As many positions as Index has.
 llvm::LogicalResult inferIndexSelect(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *index = require(c, "Index");
   if (!x || !index) return llvm::failure();
@@ -159,6 +168,7 @@ llvm::LogicalResult inferIndexSelect(InferContext& c) {
   return llvm::success();
 }
 
+// Per row of X the elements that the row of Index names.
 llvm::LogicalResult inferIndexSample(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *index = require(c, "Index");
   if (!x || !index) return llvm::failure();
@@ -166,6 +176,7 @@ llvm::LogicalResult inferIndexSample(InferContext& c) {
   return llvm::success();
 }
 
+// Every candidate has a gradient, zero in the rows that were not taken.
 llvm::LogicalResult inferMultiplexGrad(InferContext& c) {
   const TensorInfo* gradient = require(c, "Out@GRAD");
   if (!gradient) return llvm::failure();

@@ -116,6 +116,7 @@ llvm::LogicalResult inferStack(InferContext& c) {
   return llvm::success();
 }
 
+// Each part lacks the stacked dim.
 llvm::LogicalResult inferStackGrad(InferContext& c) {
   const TensorInfo* y = require(c, "Y@GRAD");
   if (!y) return llvm::failure();
@@ -127,6 +128,7 @@ llvm::LogicalResult inferStackGrad(InferContext& c) {
   return llvm::success();
 }
 
+// unstack and unbind, whose outputs have different names.
 llvm::LogicalResult inferUnstack(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -191,6 +193,7 @@ llvm::LogicalResult inferExpandV2(InferContext& c) {
   return llvm::success();
 }
 
+// Like a tensor, or like the shape that the framework has noted from it.
 llvm::LogicalResult inferExpandAs(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -207,6 +210,7 @@ llvm::LogicalResult inferExpandAs(InferContext& c) {
   return llvm::success();
 }
 
+// Two numbers per dim, before and after.
 llvm::LogicalResult inferPad(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -259,6 +263,8 @@ llvm::LogicalResult inferCoalesce(InferContext& c) {
   return llvm::success();
 }
 
+// C2 is looked at only where C1 holds: constraints are tested in their order, and the first
+// violation ends it.
 const Constraint kConcatConstraints[2] = {
     {"C1", "axis must be an axis of the operands",
      [](const OpView& op, std::string& found) {

@@ -44,6 +44,7 @@ llvm::LogicalResult inferProduct(InferContext& c, llvm::StringRef transposeX,
   return llvm::success();
 }
 
+// The constraint in terms of what is declared: it holds where a shape is not known.
 llvm::LogicalResult productHolds(const OpView& op, llvm::StringRef transposeX,
                                  llvm::StringRef transposeY, std::string& found) {
   std::optional<Dims> x = declaredDims(op, "X"), y = declaredDims(op, "Y");
@@ -101,6 +102,7 @@ llvm::LogicalResult inferMatmulV2(InferContext& c) {
   return inferProduct(c, "trans_x", "trans_y", !scalarDims(c).empty());
 }
 
+// [b, m, k] · [b, k, n] → [b, m, n]; no broadcasting.
 llvm::LogicalResult inferBmm(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
   if (!x || !y) return llvm::failure();
@@ -111,6 +113,7 @@ llvm::LogicalResult inferBmm(InferContext& c) {
   return llvm::success();
 }
 
+// [m, k] · [k] → [m].
 llvm::LogicalResult inferMv(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *vector = require(c, "Vec");
   if (!x || !vector) return llvm::failure();
@@ -133,6 +136,7 @@ llvm::LogicalResult inferDot(InferContext& c) {
   return llvm::success();
 }
 
+// beta·Input + alpha·X·Y: the product says the extents, Input broadcasts to it.
 llvm::LogicalResult inferAddmm(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
   if (!x || !y) return llvm::failure();
@@ -142,6 +146,7 @@ llvm::LogicalResult inferAddmm(InferContext& c) {
   return llvm::success();
 }
 
+// [1] in all versions.
 llvm::LogicalResult inferOneElement(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -163,6 +168,7 @@ llvm::LogicalResult inferNorm(InferContext& c) {
   return llvm::success();
 }
 
+// x·W_k·y for each k: [batch, rows of Weight].
 llvm::LogicalResult inferBilinearProduct(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *weight = require(c, "Weight");
   if (!x || !weight) return llvm::failure();
@@ -172,6 +178,7 @@ llvm::LogicalResult inferBilinearProduct(InferContext& c) {
   return llvm::success();
 }
 
+// Bias has one row, which broadcasts over the batch.
 llvm::LogicalResult inferBilinearProductGrad(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y"), *weight = require(c, "Weight");
   if (!x || !y || !weight) return llvm::failure();
@@ -251,6 +258,7 @@ llvm::LogicalResult inferDiagonal(InferContext& c) {
   return llvm::success();
 }
 
+// The p-norm of the broadcast difference: one number.
 llvm::LogicalResult inferDist(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -258,6 +266,8 @@ llvm::LogicalResult inferDist(InferContext& c) {
   return llvm::success();
 }
 
+// Squared distances and cosines of rows: one number per row; the norms and the difference are kept
+// for the gradient. Y may have one row for all of X.
 llvm::LogicalResult inferRowDistance(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
   if (!x || !y) return llvm::failure();
@@ -346,6 +356,7 @@ llvm::LogicalResult inferEinsum(InferContext& c) {
   return llvm::success();
 }
 
+// The gradient op has no operands in its program: InnerCache holds copies of them.
 llvm::LogicalResult inferEinsumGrad(InferContext& c) {
   for (unsigned i = 0, n = c.outCount("Operands@GRAD"); i < n; ++i)
     if (const TensorInfo* operand = c.in("InnerCache", i)) c.out("Operands@GRAD", i, *operand);

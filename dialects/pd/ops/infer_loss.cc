@@ -8,6 +8,7 @@
 namespace dtranspile::pd {
 namespace {
 
+// The dims with one extent replaced.
 Dims withExtent(DimsRef dims, int64_t axis, int64_t extent) {
   Dims result(dims.begin(), dims.end());
   result[axis] = extent;
@@ -64,6 +65,7 @@ llvm::LogicalResult inferCrossEntropy(InferContext& c) {
   return llvm::success();
 }
 
+// X itself is not kept: XShape has its extents, then a 0 that makes the tensor empty.
 llvm::LogicalResult inferCrossEntropy2Grad(InferContext& c) {
   const TensorInfo *y = require(c, "Y@GRAD"), *shape = require(c, "XShape");
   if (!y || !shape) return llvm::failure();
@@ -89,6 +91,7 @@ llvm::LogicalResult inferHuber(InferContext& c) {
   return inferSameAs(c, "X", "Residual");
 }
 
+// One loss per sample, over all that a sample has; Diff is for the gradient.
 llvm::LogicalResult inferSmoothL1(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -108,6 +111,7 @@ llvm::LogicalResult inferNegativeLogLikelihood(InferContext& c) {
   return llvm::success();
 }
 
+// Centers are updated by the forward op.
 llvm::LogicalResult inferCenterLoss(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *centers = require(c, "Centers");
   if (!x || !centers) return llvm::failure();
@@ -118,6 +122,7 @@ llvm::LogicalResult inferCenterLoss(InferContext& c) {
   return llvm::success();
 }
 
+// A number, or, without a reduction, as X.
 llvm::LogicalResult inferKlDivergence(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -145,6 +150,7 @@ llvm::LogicalResult inferEmbedding(InferContext& c) {
   return llvm::success();
 }
 
+// Dense or SelectedRows, as the attribute says.
 llvm::LogicalResult inferEmbeddingGrad(InferContext& c) {
   const TensorInfo* table = require(c, "W");
   if (!table) return llvm::failure();
@@ -203,6 +209,7 @@ llvm::LogicalResult inferHierarchicalSigmoid(InferContext& c) {
   return llvm::success();
 }
 
+// The values of SelectedRows as a dense tensor of their own.
 llvm::LogicalResult inferValuesOfRows(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -214,6 +221,7 @@ llvm::LogicalResult inferValuesOfRows(InferContext& c) {
   return llvm::success();
 }
 
+// The slot Out is the largest scores, of which only the type counts here.
 llvm::LogicalResult inferAccuracy(InferContext& c) {
   const TensorInfo* scores = require(c, "Out");
   if (!scores) return llvm::failure();
@@ -223,12 +231,14 @@ llvm::LogicalResult inferAccuracy(InferContext& c) {
   return llvm::success();
 }
 
+// The histograms of positive and negative samples go on from batch to batch.
 llvm::LogicalResult inferAuc(InferContext& c) {
   c.out("AUC", tensorInfo(DType::kFloat64, scalarDims(c)));
   if (failed(inferSameAs(c, "StatPos", "StatPosOut"))) return llvm::failure();
   return inferSameAs(c, "StatNeg", "StatNegOut");
 }
 
+// Six metrics (macro and micro: precision, recall, F1) and four counts per class.
 llvm::LogicalResult inferPrecisionRecall(InferContext& c) {
   const TensorInfo* scores = require(c, "MaxProbs");
   const int64_t classes = c.op().getInt("class_number");
@@ -280,6 +290,7 @@ const Constraint kCrossEntropyConstraints[2] = {
      }},
 };
 
+// In order, as each relies on the one before.
 const Constraint kSoftmaxCrossEntropyConstraints[3] = {
     {"C1", "axis must be an axis of Logits",
      [](const OpView& op, std::string& found) {

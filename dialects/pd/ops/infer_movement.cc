@@ -35,6 +35,7 @@ const TensorInfo* requireRank(InferContext& c, llvm::StringRef slot, int64_t ran
 struct Layout {
   size_t channel, row;
 };
+// [batch, channels, spatial …], or, where the format ends in C, [batch, spatial …, channels].
 Layout layoutOf(const OpView& op, int64_t rank) {
   const bool has = op.spec() && op.spec()->attribute("data_format");
   const bool last = has && llvm::StringRef(op.getString("data_format")).ends_with("C");
@@ -57,6 +58,7 @@ int64_t windows(int64_t extent, int64_t before, int64_t after, int64_t kernel, i
 
 int64_t at(llvm::ArrayRef<int64_t> pair, size_t k) { return pair[pair.size() == 1 ? 0 : k]; }
 
+// Windows along both spatial dims and elements of one.
 struct WindowCount {
   int64_t down, across, kernel;
 };
@@ -89,6 +91,7 @@ std::optional<WindowCount> windowsOf(InferContext& c, const char* kernelName, in
 
 }  // namespace
 
+// The parts as positions of a new dim.
 LogicalResult inferUnstackGrad(InferContext& c) {
   const TensorInfo* y = require(c, "Y@GRAD");
   if (!y) return failure();
@@ -127,6 +130,7 @@ LogicalResult inferMeshgrid(InferContext& c) {
   return success();
 }
 
+// What was added is taken off again.
 LogicalResult inferPadGrad(InferContext& c) {
   const TensorInfo* gradient = require(c, "Out@GRAD");
   if (!gradient) return failure();
@@ -254,6 +258,7 @@ LogicalResult inferIm2Sequence(InferContext& c) {
   return success();
 }
 
+// X is as large as the result that it was scattered into.
 LogicalResult inferScatterGrad(InferContext& c) {
   const TensorInfo *gradient = require(c, "Out@GRAD"), *updates = require(c, "Updates");
   if (!gradient || !updates) return failure();
@@ -262,6 +267,7 @@ LogicalResult inferScatterGrad(InferContext& c) {
   return success();
 }
 
+// Elements that were set have no gradient to Input, which thus has the extents of the result.
 LogicalResult inferSetValueGrad(InferContext& c) {
   const TensorInfo* gradient = require(c, "Out@GRAD");
   if (!gradient) return failure();
@@ -270,6 +276,7 @@ LogicalResult inferSetValueGrad(InferContext& c) {
   return success();
 }
 
+// One element of Input per element of Index.
 LogicalResult inferTakeAlongAxis(InferContext& c) {
   const TensorInfo *input = require(c, "Input"), *index = require(c, "Index");
   if (!input || !index) return failure();
@@ -319,6 +326,7 @@ LogicalResult inferDiagEmbed(InferContext& c) {
   return success();
 }
 
+// Element by element; Other has the extents of Input.
 LogicalResult inferIsClose(InferContext& c) {
   const TensorInfo* input = require(c, "Input");
   if (!input) return failure();

@@ -104,6 +104,7 @@ llvm::LogicalResult inferArrayToTensor(InferContext& c) {
   return llvm::success();
 }
 
+// Rows by a mask: how many go which way is data.
 llvm::LogicalResult inferSplitLodTensor(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -137,6 +138,8 @@ llvm::LogicalResult inferMaxSequenceLength(InferContext& c) {
   return llvm::success();
 }
 
+// lod_tensor_to_array: one item for each place of the sequences, of as many rows as sequences are
+// that long.
 llvm::LogicalResult inferToArray(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -144,6 +147,7 @@ llvm::LogicalResult inferToArray(InferContext& c) {
   return llvm::success();
 }
 
+// The inverse; the level of LoD that the array stood for is there again.
 llvm::LogicalResult inferFromArray(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -183,6 +187,8 @@ llvm::LogicalResult inferSelectOutput(InferContext& c) {
   return llvm::success();
 }
 
+// Gates of a step are 4 D wide as the input is, states D. BatchGate and the like are in the order
+// of steps (sequence2batch), and have no LoD.
 llvm::LogicalResult inferLstm(InferContext& c) {
   const TensorInfo *input = require(c, "Input"), *weight = require(c, "Weight");
   if (!input || !weight) return llvm::failure();

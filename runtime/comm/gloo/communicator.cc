@@ -62,6 +62,8 @@ absl::StatusOr<std::shared_ptr<StoreServer>> ServeIfNobodyDoes(const Rendezvous&
   return server;
 }
 
+// A group over TCP: the queue of operations is that of QueuedCommunicator, data moves through
+// Gloo's pairs, and ranks meet and fail through the store.
 class GlooCommunicator : public QueuedCommunicator {
  public:
   GlooCommunicator(const Rendezvous& rendezvous, const std::string& name, int rank, int size)
@@ -82,6 +84,8 @@ class GlooCommunicator : public QueuedCommunicator {
   absl::Status Connect(const Rendezvous& rendezvous);
 
  protected:
+  // Each lane has two slots of its own (Gloo's tags of messages), numbered alike on all ranks: lane
+  // 0 is that of collectives, the others are one per ordered pair of ranks.
   absl::StatusOr<std::unique_ptr<Fabric>> MakeFabric(const LaneKey& key,
                                                      Patience& patience) override {
     const uint64_t pair =
@@ -146,6 +150,8 @@ absl::Status GlooCommunicator::Meet(int64_t deadline_ns) {
   return absl::OkStatus();
 }
 
+// Addresses go through the store; who connects to whom, and the proof that both know the job's
+// token, are ConnectMesh's.
 absl::StatusOr<std::vector<Socket>> GlooCommunicator::FindPeers(const Rendezvous& rendezvous,
                                                                 int64_t deadline_ns) {
   MeshOptions options;
@@ -204,6 +210,8 @@ absl::Status GlooCommunicator::Connect(const Rendezvous& rendezvous) {
   return Run(std::move(barrier));
 }
 
+// A peer that is gone has to be an error of the write, not the end of the process; a handler that
+// the program has set stays.
 void IgnoreBrokenPipes() {
   struct sigaction action = {};
   if (sigaction(SIGPIPE, nullptr, &action) == 0 && action.sa_handler == SIG_DFL)

@@ -30,6 +30,7 @@ constexpr int64_t kRequestNs =
     10'000'000'000;  // time for a client to send its request, or to take its reply
 constexpr int64_t kLongestWaitNs = 3'600'000'000'000;
 
+// Values live as long as the server; there is no deletion, since a job has a few keys per rank.
 class Server : public StoreServer {
  public:
   Server(Socket listener, std::string address, const Key& key)
@@ -110,6 +111,8 @@ void Server::Loop() {
   }
 }
 
+// A new client is given a time in which to prove that it knows the token. Where descriptors run out
+// the oldest of those that have not is let go.
 void Server::Accept() {
   const int fd = accept4(listener_.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (fd < 0 && (errno == EMFILE || errno == ENFILE)) return ForgetOldest();
@@ -198,6 +201,7 @@ StoreAnswer Server::Put(const std::string& key, std::string value, bool only_if_
   return kStoreOk;
 }
 
+// The head of the reply, then the value.
 void Server::Reply(Client& client, StoreAnswer answer, const std::string& value) {
   StoreReply reply;
   reply.answer = answer;
@@ -208,6 +212,7 @@ void Server::Reply(Client& client, StoreAnswer answer, const std::string& value)
   client.deadline_ns = NowNs() + kRequestNs;
 }
 
+// False at the end, too: a client is served once.
 bool Server::WriteSome(Client& client) {
   const ssize_t n = send(client.socket.fd(), client.out.data(), client.out.size(), MSG_NOSIGNAL);
   if (n < 0) return errno == EAGAIN || errno == EINTR;

@@ -33,6 +33,8 @@ struct Reduction {
   int factor;
 };
 
+// Nothing where NCCL has no such reduction. A complex sum is that of twice as many reals; a product
+// or an order of complex numbers is not, and NCCL has no 16-bit integers.
 std::optional<Reduction> FindReduction(DType dtype, ReduceOp reduce) {
   const bool sum = reduce == ReduceOp::kSum;
   if (reduce == ReduceOp::kOr && dtype != DType::kBool) return std::nullopt;
@@ -77,6 +79,9 @@ bool Reduces(const Request& request) {
          request.kind == Kind::kReduceScatter;
 }
 
+// NCCL's id of a group goes from rank 0 to the others through the job's store, the same one that
+// groups of Gloo meet in. It is claimed, not set: a second job of the same name has to fail here,
+// not to join this one's ring.
 absl::StatusOr<ncclUniqueId> ExchangeId(const Rendezvous& rendezvous, const std::string& name,
                                         int rank) {
   ncclUniqueId id = {};
@@ -120,6 +125,8 @@ absl::StatusOr<std::unique_ptr<Communicator>> NcclCommunicator::Join(const Rende
   return communicator;
 }
 
+// Aborted, not destroyed: ncclCommDestroy waits for operations, which may wait for a rank that is
+// gone.
 NcclCommunicator::~NcclCommunicator() {
   if (comm_ != nullptr) ncclCommAbort(comm_);
   for (auto& [ticket, open] : open_) {
@@ -129,6 +136,8 @@ NcclCommunicator::~NcclCommunicator() {
   if (stream_ != nullptr) cudaStreamDestroy(stream_);
 }
 
+// A communicator that does not block: NCCL then returns "in progress" and is polled, so that a rank
+// that never comes is an error with its group's name and not a rank that hangs.
 absl::Status NcclCommunicator::Connect(const ncclUniqueId& id) {
   if (absl::Status status =
           FromCuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
@@ -146,6 +155,8 @@ absl::Status NcclCommunicator::Connect(const ncclUniqueId& id) {
   return AwaitReady(NowNs() + static_cast<int64_t>(timeout_seconds_ * 1e9));
 }
 
+// Until NCCL has done what was last asked of the communicator. Every group call has to be followed
+// by this before the stream is used (NCCL's rule for communicators that do not block).
 absl::Status NcclCommunicator::AwaitReady(int64_t deadline_ns) {
   constexpr int kPauseUs = 20;
   while (true) {
@@ -167,6 +178,8 @@ absl::Status NcclCommunicator::AwaitReady(int64_t deadline_ns) {
   }
 }
 
+// A failure is kept: every later operation of the group gives it again, since the ranks no longer
+// agree on what comes next.
 absl::StatusOr<Ticket> NcclCommunicator::Start(Request request) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (absl::Status status = CheckRequest(request, rank_, size_); !status.ok()) return status;
@@ -195,6 +208,8 @@ absl::StatusOr<Ticket> NcclCommunicator::Start(Request request) {
   return ticket;
 }
 
+// Opens and closes the group even where one of its calls failed: NCCL counts nesting, and an open
+// group would swallow all later calls. All pieces move as bytes, whatever their type.
 absl::Status NcclCommunicator::FlushTransfers() {
   if (transfers_.empty()) return absl::OkStatus();
   absl::Status status = FromNccl(ncclGroupStart(), "ncclGroupStart");
@@ -236,6 +251,8 @@ absl::Status NcclCommunicator::Issue(const Request& request) {
   return status.ok() ? end : status;
 }
 
+// One tensor of a bucket. What moves without arithmetic is counted in bytes, so that any element
+// type can; reductions are counted in NCCL's elements.
 absl::Status NcclCommunicator::IssuePiece(const Request& request, size_t piece) {
   const bool root = rank_ == request.peer;
   const Segment input = piece < request.inputs.size() ? request.inputs[piece] : Segment{};
@@ -272,6 +289,8 @@ absl::Status NcclCommunicator::IssuePiece(const Request& request, size_t piece) 
   }
 }
 
+// NCCL has no such collective: it is a send and a receive per peer, the rank itself among them,
+// within the group that Issue has opened.
 absl::Status NcclCommunicator::AllToAll(const Segment& input, const Segment& output,
                                         size_t element_bytes) {
   const size_t bytes = input.count / size_ * element_bytes;
@@ -300,6 +319,9 @@ absl::Status NcclCommunicator::Record(Open& open) {
   return FromCuda(cudaEventRecord(open.done, stream_), "recording an event");
 }
 
+// Polls the operation's event, with the lock released between two looks so that other threads can
+// start operations meanwhile. Transfers not yet issued are issued now: whoever waits for one must
+// not wait for others to come.
 absl::Status NcclCommunicator::Wait(Ticket ticket) {
   constexpr int kPauseUs = 5;
   const int64_t deadline_ns = NowNs() + static_cast<int64_t>(timeout_seconds_ * 1e9);
@@ -328,6 +350,8 @@ absl::Status NcclCommunicator::Wait(Ticket ticket) {
   }
 }
 
+// The event first, then NCCL's asynchronous errors: an operation that ended before the communicator
+// broke has succeeded.
 absl::Status NcclCommunicator::Poll(const Open& open, int64_t deadline_ns, bool& done) {
   const cudaError_t state = cudaEventQuery(open.done);
   done = state == cudaSuccess;

@@ -53,6 +53,7 @@ constexpr char kPrefix[] = "dtranspile+";  // of every segment
 std::string Prefix(const std::string& job) { return absl::StrCat(kPrefix, SafeName(job), "+"); }
 std::string FolderOf(const std::string& folder) { return folder.empty() ? kDefaultFolder : folder; }
 
+// errno is read first: building the text may change it.
 template <typename... Parts>
 absl::Status ErrnoError(const Parts&... parts) {
   const int error = errno;
@@ -126,6 +127,7 @@ Mapping::~Mapping() {
 Group::Group(std::string name, int rank, int size)
     : name_(std::move(name)), rank_(rank), layout_(size) {}
 
+// Tells the others, and wakes those who wait for this rank.
 Group::~Group() {
   if (joined_) {
     control().ranks[rank_].state.store(kLeft);
@@ -150,6 +152,8 @@ absl::StatusOr<Mapping> Group::Map(size_t offset, size_t bytes) const {
 }
 
 // The file gets its name only when it is complete, so that nobody sees a half-made one.
+// A file of the name that a dead process has left is replaced; one of a living process is another
+// job's.
 absl::Status Group::Create(const std::string& path) {
   const std::string folder = path.substr(0, path.rfind('/'));
   fd_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

@@ -21,6 +21,9 @@ struct Permutation {
   int64_t stride[kMostDims];
 };
 
+// Dims of one element are dropped. A dim joins the one before where stepping that one is the same
+// as going through this one: stride before = stride · extent. [B, S, H, D] with S and H exchanged
+// keeps four dims; [B, C, H, W] to [B, H, W, C] becomes [B, HW, C].
 Permutation MakePermutation(const DtBuffer& x, const int64_t* perm) {
   int64_t strides[kMostDims];
   for (int64_t i = x.rank - 1, stride = 1; i >= 0; --i) strides[i] = stride, stride *= x.dims[i];
@@ -80,6 +83,9 @@ void TransposedPlane(const T* __restrict x, int64_t col_stride, T* __restrict y,
   }
 }
 
+// Y plane by plane (its last two dims) and each in blocks of rows, which are the unit of work: rows
+// of X that stay rows are copied, rows that were columns transposed in squares, and what is neither
+// walked by its strides.
 template <typename T>
 void Permute(DtContext* context, const Permutation& p, const T* x, T* y) {
   const int64_t cols = p.extent[p.rank - 1], col_stride = p.stride[p.rank - 1];
@@ -125,6 +131,7 @@ int32_t VisitSize(DtContext* context, int64_t size, Visit&& visit) {
   }
 }
 
+// Each axis exactly once, and no more dims than the fixed arrays hold.
 bool IsPermutation(OpCall& call, absl::Span<const int64_t> axes, int32_t rank) {
   if (rank > kMostDims)
     return call.Fail("%d dimensions, at most %d are known", rank, kMostDims), false;
@@ -166,6 +173,7 @@ int32_t Transpose(OpCall& call) {
   return IsPermutation(call, axes, x.rank) ? Permute(call, x, call.Arg(A::Out), axes) : 1;
 }
 
+// The gradient of a transposition is the one by the inverse permutation: inverse[axis[i]] = i.
 int32_t TransposeBack(OpCall& call) {
   using A = args::dt_transpose_back;
   const DtBuffer& x = call.Arg(A::Out_GRAD);

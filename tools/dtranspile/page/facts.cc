@@ -66,6 +66,8 @@ void countRuns(Exchange& exchange, dist::MeshOp mesh) {
   }
 }
 
+// One communication op: between whom, what, how often in a step, and how many bytes a rank gives
+// for it.
 Exchange exchangeOf(mlir::Operation* op, dist::MeshOp mesh) {
   Exchange exchange;
   exchange.op = op;
@@ -135,6 +137,8 @@ RoleFacts roleFacts(dist::RoleOp role) {
   return facts;
 }
 
+// Ops that some rank of `where` runs: of a guard the body where the two have ranks in common, the
+// other branch where `where` is not all inside the guard.
 void visitBlock(mlir::Block& block, dist::SelAttr where,
                 llvm::function_ref<void(mlir::Operation*)> visit) {
   for (mlir::Operation& op : block) {
@@ -180,6 +184,7 @@ Bytes& Bytes::operator+=(const Bytes& other) {
   return *this;
 }
 
+// "4 KiB", "4 KiB × ?", "≤ 4 KiB", "4 KiB + more".
 std::string Bytes::text() const {
   std::string text = fixed || !perRow ? bytesText(fixed) : "";
   if (perRow) text += (text.empty() ? "" : " + ") + bytesText(perRow) + " × ?";
@@ -187,6 +192,8 @@ std::string Bytes::text() const {
   return (atMost ? "≤ " : "") + text;
 }
 
+// Of one unknown extent the bytes are per row of it; of several, or of a list, nothing is known.
+// SelectedRows have at most the rows of their tensor.
 Bytes bytesOf(mlir::Type type) {
   Bytes bytes;
   mlir::RankedTensorType tensor = pd::tensorOf(type);

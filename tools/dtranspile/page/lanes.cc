@@ -50,6 +50,9 @@ std::string groupsText(dist::CommOp comm, dist::MeshOp mesh) {
          countOf(comm.groupSize(mesh), "rank");
 }
 
+// From the exchanges of a role's programs to what is drawn: a box for each class of ranks (the last
+// one for all that have no room), and for each communicator a band, a lane of arrows or a strip of
+// requests, in the order in which they are first used.
 class LaneBuilder {
  public:
   explicit LaneBuilder(const RoleFacts& role) : role_(role) {}
@@ -123,6 +126,8 @@ class LaneBuilder {
     return box;
   }
 
+  // Of the variables that a rank of the class has. One with an owner inside of the class is on one
+  // of its ranks only, and is counted apart.
   void describeMemory(const RankClass& rankClass, ClassBox& box) const {
     Bytes parameters, state, shared;
     for (auto var : dist::RoleOp(role_.op).getBody().front().getOps<pd::VarOp>()) {
@@ -149,6 +154,7 @@ class LaneBuilder {
     return boxes;
   }
 
+  // What goes over a group in a step, by kind, and apart from it what does at start-up.
   void addGroup(dist::CommOp comm, const Uses& uses) {
     Sums step, start;
     for (const Use& use : uses)
@@ -193,6 +199,8 @@ class LaneBuilder {
     });
   }
 
+  // Transfers between the same two boxes are one arrow. Arrows are put into rows greedily, by their
+  // left end, so that no two of a row overlap.
   void addTransfers(dist::CommOp comm, const Uses& uses) {
     std::map<std::pair<size_t, size_t>, Sum> sums;
     const llvm::StringRef axis = *comm.getAxes().getAsValueRange<mlir::StringAttr>().begin();
@@ -228,6 +236,7 @@ class LaneBuilder {
     if (lane.rows) lanes_.transfers.push_back(std::move(lane));
   }
 
+  // What trainers ask of servers, as arrows down (push) and up (pull, lookup).
   void addRequests(dist::CommOp comm, const Uses& uses) {
     struct Row {
       llvm::StringRef op;

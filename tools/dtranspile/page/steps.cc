@@ -28,6 +28,8 @@ struct Ribbon {
   int height() const { return 24 + kHigh + 6 + kRow * rows + 14; }
 };
 
+// Ops of the class in their order, and a span for every exchange, from where it starts to where its
+// value is waited for. Spans get rows as arrows of transfers do.
 Ribbon ribbonOf(const ProgramFacts& program, const RankClass& rankClass) {
   Ribbon ribbon;
   llvm::DenseMap<mlir::Operation*, const Exchange*> exchanges;

@@ -13,6 +13,9 @@ void rrelu(RuleContext& context) {
   pointwise(context);
 }
 
+// relu, leaky_relu, abs and maxout commute with positive factors (:h); a gradient is linear in
+// Out@GRAD (:l) and sees of its other operand at most the sign (:m), which a positive factor does
+// not change. The third column names the attributes that the rule was made for.
 const RuleRow kRows[] = {
     {"relu", pointwise, "X:h -> Out"},
     {"relu_grad", pointwise, "Out@GRAD:l, Out:m -> X@GRAD"},

@@ -76,6 +76,9 @@ ProductLabels matmulLabels(const pd::OpView& op) {
 
 using LabelsOf = ProductLabels (*)(const pd::OpView&);
 
+// Out[row, column] = Σ X[row, contracted] Y[contracted, column], in labels: a factor that is cut
+// along `contracted` gives terms of a sum, one that is cut along `row` or `column` parts of the
+// product, and the labels alone say so.
 void product(RuleContext& context, LabelsOf labelsOf) {
   const pd::OpView& op = context.op();
   if (!op.input("X") || !op.input("Y")) return;
@@ -155,6 +158,7 @@ void dot(RuleContext& context) {
   context.result("Out", form);
 }
 
+// dX = dOut · Y, dY = dOut · X, with one number of dOut for each row.
 void dotGrad(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value x = op.input("X"), y = op.input("Y"), gradient = op.input("Out@GRAD");
@@ -219,6 +223,8 @@ std::optional<Einsum> einsumLabels(const pd::OpView& op, llvm::ArrayRef<mlir::Va
   return einsum;
 }
 
+// A product of all operands, but for number `without`, of which only the extents count: the form of
+// the gradient by that one. Labels that the result lacks are summed over.
 Form einsumForm(const Einsum& einsum, llvm::ArrayRef<mlir::Value> operands, size_t without) {
   Form form;
   form.fold = Fold::Sum;

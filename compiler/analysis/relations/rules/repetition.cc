@@ -21,6 +21,7 @@ Repeated nothingKnown(int rank, int resultRank) {
   return {Labels(rank, kWholeDim), Labels(resultRank, kWholeDim), {}};
 }
 
+// Numbers that nobody can trace: the tensors that have them have to be equal on all ranks.
 void addUntraced(const pd::OpView& op, std::initializer_list<llvm::StringRef> slots,
                  Repeated& repeated) {
   for (llvm::StringRef slot : slots)
@@ -28,6 +29,7 @@ void addUntraced(const pd::OpView& op, std::initializer_list<llvm::StringRef> sl
       if (value) repeated.terms.push_back({value, wholeLabels(value), Use::Value});
 }
 
+// Neither a constant nor the extent of a tensor.
 bool isUnknown(const Number& number) { return number.kind == Number::Kind::Unknown; }
 
 // A dim of X that has one element becomes as long as an extent of a tensor.
@@ -110,6 +112,8 @@ Repeated tiledAs(mlir::Value x, mlir::Value like) {
   return repeated;
 }
 
+// By the type of the op; versions differ in where the numbers come from and in what they say: how
+// often, or how long.
 Repeated repeatedLabels(RuleContext& context, mlir::Value x, mlir::Value out) {
   const pd::OpView& op = context.op();
   const llvm::StringRef type = op.type();
@@ -124,6 +128,8 @@ Repeated repeatedLabels(RuleContext& context, mlir::Value x, mlir::Value out) {
   return tiled(context, op, x, out);
 }
 
+// Linear in X: copies of a multiple are a multiple of the copies. Not shareable, as the number of
+// copies would have to be that of the whole.
 void repeat(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value x = op.input("X"), out = op.output("Out");
@@ -186,6 +192,8 @@ void repeatInterleave(RuleContext& context) {
 
 // ---- other orders along some axes, which must be whole; without axes roll sees one long row
 
+// flip, reverse and roll: elements change places along the axes named, along which thus no rank can
+// have a part; along all others parts stay parts.
 void turn(RuleContext& context) {
   const pd::OpView& op = context.op();
   const bool back = op.type().ends_with("_grad");

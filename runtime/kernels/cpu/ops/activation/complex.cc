@@ -64,6 +64,7 @@ bool BroadcastDims(OpCall& call, const DtBuffer& x, const DtBuffer& y, std::vect
 
 }  // namespace
 
+// X, Y -> Out: X + iY, both broadcast.
 int32_t Complex(OpCall& call) {
   using A = args::dt_complex;
   const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
@@ -81,6 +82,8 @@ int32_t Complex(OpCall& call) {
   });
 }
 
+// X, Y, Out@GRAD -> X@GRAD, Y@GRAD: the parts of the gradient; where an operand was broadcast, the
+// sum over the places that it was repeated to.
 int32_t ComplexGrad(OpCall& call) {
   using A = args::dt_complex_grad;
   const DtBuffer& gradient = call.Arg(A::Out_GRAD);
@@ -103,6 +106,7 @@ int32_t ComplexGrad(OpCall& call) {
   });
 }
 
+// X; @type -> Out: real and imag have the type of the parts, conj that of X.
 int32_t ComplexPart(OpCall& call) {
   using A = args::dt_complex_part;
   const DtBuffer& x = call.Arg(A::X);
@@ -127,6 +131,8 @@ int32_t ComplexPart(OpCall& call) {
   });
 }
 
+// Out@GRAD; @type -> X@GRAD: a gradient of one part is that of the whole number with the other part
+// 0 (the framework's convention: real and imaginary part are independent variables).
 int32_t ComplexPartGrad(OpCall& call) {
   using A = args::dt_complex_part_grad;
   const DtBuffer& gradient = call.Arg(A::Out_GRAD);

@@ -18,6 +18,7 @@ struct Point {
 
 // Places on the fine grid are cut here: they are far outside of any mask.
 constexpr double kFarthest = 1e6;
+// How much finer the grid is than that of the mask.
 constexpr double kFine = 5;
 
 int64_t OnFineGrid(double value) {
@@ -25,6 +26,9 @@ int64_t OnFineGrid(double value) {
 }
 
 // The outline, point by point.
+// Each edge is walked along the axis on which it is longer, one point per step (a digital
+// differential analyser), always from its lower end there and given out in the direction of the
+// polygon: so an edge has the same points whichever of two neighbouring polygons draws it.
 std::vector<Point> Outline(const std::vector<double>& corners) {
   std::vector<Point> points;
   const size_t count = corners.size() / 2;
@@ -81,6 +85,8 @@ void Draw(const std::vector<double>& corners, int64_t side, std::vector<uint8_t>
 struct Segments {
   const Lod& lod;
 
+  // Whether each level's offsets grow and stay within the level below, so that ForPolygons need not
+  // look.
   bool Fit(OpCall& call, const DtBuffer& points, size_t images, int64_t objects) const {
     if (lod.size() != 3 || points.rank != 2 || points.dims[1] != 2)
       return call.Fail("'%s' must have two columns and three levels of LoD", points.name), false;
@@ -104,6 +110,8 @@ struct Segments {
   }
 };
 
+// The box around all polygons of an object. The upper bounds begin at the smallest positive number,
+// as in the framework: polygons lie in images, whose coordinates are not negative.
 template <typename T>
 void BoundsOf(const Segments& segments, const T* points, int64_t object, T* box) {
   box[0] = box[1] = std::numeric_limits<T>::max();
@@ -116,6 +124,9 @@ void BoundsOf(const Segments& segments, const T* points, int64_t object, T* box)
   });
 }
 
+// A mask of the box with side × side cells: 1 where a polygon of the object covers the cell. A
+// polygon is moved and stretched such that the box becomes the grid; boxes below a pixel count as
+// one.
 template <typename T>
 std::vector<uint8_t> MaskOf(const Segments& segments, const T* points, int64_t object, const T* box,
                             int64_t side) {
@@ -131,6 +142,8 @@ std::vector<uint8_t> MaskOf(const Segments& segments, const T* points, int64_t o
   return mask;
 }
 
+// What the op gives: rows of regions with a mask, their place within the image, the masks, and how
+// many rows each image has.
 template <typename T>
 struct Masks {
   std::vector<T> rois;
@@ -142,6 +155,8 @@ struct Masks {
 
 // ImInfo, GtClasses, IsCrowd, GtSegms, Rois, LabelsInt32; num_classes, resolution -> MaskRois,
 // RoiHasMaskInt32, MaskInt32
+// A region takes the mask of the object whose box overlaps it most; crowds and background are no
+// objects. Masks of an image without regions of objects are ignored by the loss (−1 everywhere).
 int32_t GenerateMaskLabels(OpCall& call) {
   using A = args::dt_generate_mask_labels;
   const DtBuffer &info = call.Arg(A::ImInfo), &classes = call.Arg(A::GtClasses),

@@ -148,6 +148,8 @@ std::vector<Detection<T>> DenseImage(const Rules<T>& rules, const Overlaps<T>& o
 
 // Boxes [rows, classes, size] and scores [rows, classes] of the image's rows; what stays of a class
 // goes by row.
+// The best over all classes are taken with the rows in order, so that of equal scores the class
+// with the smaller number, and in it the earlier row, stays.
 template <typename T>
 std::vector<Detection<T>> PerClassImage(const Rules<T>& rules, const Overlaps<T>& overlaps,
                                         const T* boxes, const T* scores, int64_t classes,

@@ -52,6 +52,12 @@ bool Inside(const Quad<T>& q, T x, T y) {
 template <typename T>
 using Matrix = std::array<T, 9>;
 
+// The homography from places of the output to those of the map (Heckbert 1989, section 2.2.3): x =
+// (m0·u + m1·v + m2) / (m6·u + m7·v + m8), y likewise with m3..m5, such that (0, 0), (w, 0), (w, h)
+// and (0, h) go to the corners 0..3. With the sums and differences of the corners d1 = p1 − p2, d2
+// = p3 − p2, d3 = p0 − p1 + p2 − p3, Cramer's rule on (d1 d2)·(m6·w, m7·h) = d3 gives the last row,
+// from which the others follow; 1e-5 keeps the determinant of a degenerate region from 0. The used
+// width w follows from the mean lengths of opposite sides, at most that of the output.
 template <typename T>
 Matrix<T> MatrixOf(const Quad<T>& q, int64_t height, int64_t width) {
   const auto side = [&](size_t i, size_t j) {
@@ -93,6 +99,9 @@ bool Neighbours(T place, int64_t extent, int64_t (&at)[2], T& share) {
   return true;
 }
 
+// The taps of a cell of the output, for the loops that all pooled regions share (detection/
+// pooled.h): the four neighbours of where the cell maps to, weighted bilinearly; none where that
+// lies outside of the region or the map. Matrices are made once per region, not per cell.
 template <typename T>
 class Transform {
  public:

@@ -31,6 +31,10 @@ std::vector<float> Ratios(absl::Span<const double> given, bool flip) {
   return ratios;
 }
 
+// SSD's boxes of a cell: for each min_size s one per ratio r, s·√r × s/√r, and, with a max_size S,
+// a square of side √(s·S). That square comes last, or, with min_max_aspect_ratios_order, second
+// after the one of ratio 1 (Caffe's order, in which trained heads of detectors have their
+// channels).
 template <typename T>
 std::vector<CellBox<T>> PriorCell(OpCall& call) {
   using A = args::dt_prior_box;
@@ -56,6 +60,8 @@ std::vector<CellBox<T>> PriorCell(OpCall& call) {
   return boxes;
 }
 
+// FaceBoxes' denser grid: a size of density d has d × d boxes per ratio, whose centres are step / d
+// apart (in whole pixels) and centred in the cell.
 template <typename T>
 std::vector<CellBox<T>> DensityCell(absl::Span<const double> sizes, absl::Span<const double> ratios,
                                     absl::Span<const int64_t> densities, int64_t step) {
@@ -120,6 +126,7 @@ std::vector<int64_t> PriorDims(int64_t height, int64_t width, size_t count, bool
               : std::vector<int64_t>{height, width, n, 4};
 }
 
+// The four variances, repeated for each box.
 template <typename T>
 int32_t FillVariances(OpCall& call, const DtBuffer& out, absl::Span<const double> variances) {
   if (variances.size() != 4) return call.Fail("%zu variances, expected 4", variances.size());
@@ -128,6 +135,8 @@ int32_t FillVariances(OpCall& call, const DtBuffer& out, absl::Span<const double
   return 0;
 }
 
+// Boxes of all cells, as shares of the image: x0, y0, x1, y1. `offset` of a step is the centre of a
+// cell.
 template <typename T>
 void FillBoxes(const Grid<T>& g, const std::vector<CellBox<T>>& cell, bool clip, T* out) {
   for (int64_t h = 0; h < g.height; ++h)
@@ -199,6 +208,8 @@ int32_t DensityPriorBox(OpCall& call) {
 }
 
 // Input; anchor_sizes, aspect_ratios, variances, stride, offset -> Anchors, Variances
+// Faster R-CNN's: a base box of the area of a cell with the sides in the ratio, rounded to whole
+// pixels, scaled to the size. In pixels of the image, both ends of a box included (hence − 1).
 int32_t AnchorGenerator(OpCall& call) {
   using A = args::dt_anchor_generator;
   const DtBuffer& input = call.Arg(A::Input);

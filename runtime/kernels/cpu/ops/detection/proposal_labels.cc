@@ -19,11 +19,16 @@ struct Rules {
   random::Engine* engine;
 };
 
+// A sample: which box (of the true ones and the regions), which true box it is to become, and their
+// overlap.
 struct Chosen {
   int64_t region, truth;  // truth: -1 for background
   double overlap;
 };
 
+// Cuts `chosen` to `most`; with an engine by reservoir sampling (Vitter 1985), where item i takes a
+// place drawn from [0, i). A place from `replace` on counts as not taken: the framework bounds the
+// places of the background by the number of objects found.
 void Sample(std::vector<Chosen>& chosen, int64_t most, int64_t replace, random::Engine* engine) {
   most = std::max<int64_t>(most, 0);
   if (static_cast<int64_t>(chosen.size()) <= most) return;
@@ -36,6 +41,8 @@ void Sample(std::vector<Chosen>& chosen, int64_t most, int64_t replace, random::
 }
 
 // boxes: the true ones first, all in the image before it was scaled.
+// True boxes are regions too, so that each object has at least one candidate; crowds are none. At
+// most batch · fraction objects, and background up to the whole batch.
 template <typename T>
 std::vector<Chosen> Choose(const Rules& rules, const std::vector<T>& boxes, size_t truths,
                            const int32_t* crowd) {
@@ -63,6 +70,7 @@ std::vector<Chosen> Choose(const Rules& rules, const std::vector<T>& boxes, size
   return objects;
 }
 
+// What the op gives, row by row of all images; `targets` and `weights` have four columns per class.
 template <typename T>
 struct Labels {
   std::vector<T> rois, targets, weights, overlaps;
@@ -70,6 +78,8 @@ struct Labels {
   std::vector<int64_t> counts;
 };
 
+// Rows of one image. What takes a region to its box stands in the columns of its class (of class 1
+// where all classes share them), with the weight 1; everything else is 0 and has no weight.
 template <typename T>
 void Append(const Rules& rules, const std::vector<Chosen>& chosen, const std::vector<T>& boxes,
             const int32_t* classes, T scale, Labels<T>& out) {

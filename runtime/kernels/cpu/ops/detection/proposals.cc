@@ -55,6 +55,10 @@ bool LargeEnough(const Rules<T>& rules, const T* box, const T* info) {
          (box[3] - box[1]) / info[2] + 1 >= least;
 }
 
+// The best pre_nms_topN anchors by score, moved by their deltas and cut at the image; those too
+// small left out; of the rest, suppressed by overlap, the first post_nms_topN. An image of which
+// nothing remains gets one region of zeros with the score 0, as in the framework. A threshold of 0
+// or below means no suppression, and then no limit either.
 template <typename T>
 void ProposeImage(const Rules<T>& rules, const Map<T>& map, Proposals<T>& out) {
   std::vector<T> all(static_cast<size_t>(map.anchors_per_cell * map.cells));
@@ -161,6 +165,8 @@ int32_t GenerateProposals(OpCall& call) {
 // FpnRois, RoisNum; min_level, max_level, refer_level, refer_scale, pixel_offset -> MultiFpnRois*,
 // RestoreIndex, MultiLevelRoIsNum*: a region of side s goes to level ⌊refer_level + log2(s /
 // refer_scale)⌋; RestoreIndex says where in the levels, one after the other, it stands.
+// Levels are cut at min_level and max_level. The order within a level is that of the regions, image
+// by image, so that levels keep one count per image.
 int32_t DistributeFpnProposals(OpCall& call) {
   using A = args::dt_distribute_fpn_proposals;
   const DtBuffer& rois = call.Arg(A::FpnRois);
@@ -214,6 +220,8 @@ int32_t DistributeFpnProposals(OpCall& call) {
 
 // MultiLevelRois+, MultiLevelScores+, MultiLevelRoIsNum*; post_nms_topN -> FpnRois, RoisNum: the
 // best regions of all levels, image by image.
+// Two stable sorts: by score, cut to the best over all images together; then by image, which keeps
+// the order by score within each. Equal scores stay in the order of levels.
 int32_t CollectFpnProposals(OpCall& call) {
   using A = args::dt_collect_fpn_proposals;
   const int levels = call.Count(A::MultiLevelRois);

@@ -82,6 +82,7 @@ namespace {
 
 constexpr int64_t kShowAndClick = 2;
 
+// Click-value models: the first two columns count how often a feature was shown and clicked.
 bool CvmFits(OpCall& call, const DtBuffer& x) {
   return (x.rank == 2 && x.dims[1] >= kShowAndClick) ||
          (call.Fail("'%s' is no matrix whose first two columns are shows and clicks", x.name),

@@ -192,6 +192,9 @@ int32_t SumLists(OpCall& call, exec::Value& out) {
 
 }  // namespace
 
+// The extents of a dense sum are those of the first input that has any: a dense one's own, or the
+// height of rows before their width. Rows are added after the dense inputs have been, since they
+// need the whole of the output; the LoD is that of the last dense input that has one.
 int32_t SumRows(OpCall& call) {
   using A = args::dt_sum_rows;
   DtBuffer& out = call.Arg(A::Out);

@@ -34,12 +34,15 @@ bool PlacesOf(OpCall& call, const DtBuffer& x, const DtBuffer& index, int64_t ax
   return true;
 }
 
+// index_sample shares the calls of take_along_axis, but lacks the attribute: it indexes columns.
 int64_t AxisAttr(OpCall& call) {
   using A = args::dt_take_along_axis;
   static_assert(A::Axis == args::dt_take_along_axis_grad::Axis);
   return call.Given(A::Axis) ? call.Int(A::Axis) : 1;
 }
 
+// What all four calls have in common: Input and Index are in the same slots (asserted), so that one
+// function reads them. `places` holds offsets into Input, one per element of Index.
 bool Places(OpCall& call, std::vector<int64_t>& places) {
   using A = args::dt_put_along_axis;
   static_assert(A::Index == args::dt_put_along_axis_grad::Index &&
@@ -71,6 +74,7 @@ int32_t VisitWord(OpCall& call, const DtBuffer& buffer, Visit&& visit) {
   }
 }
 
+// Elements only move, so that types of one size share an instance (VisitWord).
 int32_t Take(OpCall& call, const DtBuffer& x, const std::vector<int64_t>& places, DtBuffer& out) {
   return VisitWord(call, x, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -85,6 +89,7 @@ void Copy(const DtBuffer& from, DtBuffer& to) {
 
 enum class Reduce { kAssign, kAdd, kMultiply, kMin, kMax, kMean };
 
+// The names of all versions of the framework: `mul` and `multiply` are the same.
 bool ReduceOf(OpCall& call, std::string_view text, Reduce& reduce) {
   constexpr std::pair<std::string_view, Reduce> kNames[] = {
       {"assign", Reduce::kAssign},     {"add", Reduce::kAdd},  {"mul", Reduce::kMultiply},
@@ -96,6 +101,7 @@ bool ReduceOf(OpCall& call, std::string_view text, Reduce& reduce) {
          false;
 }
 
+// One value into its place; a mean is a sum here, divided afterwards by the number of values.
 template <typename T>
 void PutOne(Reduce reduce, T value, T& place) {
   switch (reduce) {

@@ -27,6 +27,8 @@ struct Named {
   std::vector<T> own;
 };
 
+// The labels of each operand and of the result, and the extent of every label: that of any operand
+// where it is not 1.
 struct Equation {
   std::vector<Labels> operands;
   Labels out;
@@ -51,6 +53,8 @@ bool Expand(std::string_view text, int32_t rank, Labels& labels) {
 }
 
 // Reads the text against the operands' extents.
+// Fails where the number of operands or the rank of one does not fit the text, where extents of a
+// label differ (but for 1, which broadcasts), and where the result has a label of no operand.
 bool Parse(OpCall& call, std::string_view text, const std::vector<const DtBuffer*>& operands,
            Equation& e) {
   std::string plain;
@@ -120,6 +124,9 @@ int64_t Volume(const Equation& e, const Labels& labels) {
 }
 
 // Elements of `t` in the order of `target`, summed over the labels it has besides.
+// Counts through the labels of the target, then those to be summed, like an odometer: `at` follows
+// by the step of each label (0 where the extent is 1 or the label is missing), so that broadcasting
+// costs nothing but the copy. Time: the elements of the target and the summed labels together.
 template <typename T>
 std::vector<T> Arrange(const Equation& e, const Named<T>& t, const Labels& target) {
   Labels order = target;
@@ -152,6 +159,9 @@ std::vector<T> Arrange(const Equation& e, const Named<T>& t, const Labels& targe
 }
 
 // The product of two, with the labels that are needed later.
+// Labels fall into four groups: in both and needed later (a batch), in both and not needed (summed
+// by the product), and in one of them and needed (rows, columns). Those in one and not needed are
+// summed while the copies are made, before the product.
 template <typename T>
 int32_t Join(OpCall& call, const Equation& e, const Named<T>& a, const Named<T>& b,
              const Labels& needed, Named<T>& out) {
@@ -204,6 +214,7 @@ Named<T> NamedOf(const DtBuffer& buffer, const Labels& labels) {
   return {labels, {buffer.dims, buffer.dims + buffer.rank}, Data<T>(buffer), {}};
 }
 
+// All of one element type, and at least one.
 bool OperandsOf(OpCall& call, int slot, std::vector<const DtBuffer*>& operands) {
   for (int i = 0; i < call.Count(slot); ++i) {
     operands.push_back(&call.Arg(slot, i));
@@ -245,6 +256,8 @@ int32_t Einsum(OpCall& call) {
 }
 
 // InnerCache*, Out@GRAD; equation -> Operands@GRAD*
+// The gradient of operand i is a sum of products again: of Out@GRAD and the other operands, to the
+// labels of operand i.
 int32_t EinsumGrad(OpCall& call) {
   using A = args::dt_einsum_grad;
   std::vector<const DtBuffer*> operands;

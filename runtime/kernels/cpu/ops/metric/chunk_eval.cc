@@ -21,6 +21,7 @@ constexpr Scheme kSchemes[] = {{"IOB", 2, 0, 1, -1, -1},
                                {"IOBES", 4, 0, 1, 2, 3},
                                {"plain", 1, -1, -1, -1, -1}};
 
+// First and last position, and what the chunk is; equal where all three are.
 struct Chunk {
   int64_t begin, end, type;
   bool operator==(const Chunk&) const = default;
@@ -30,6 +31,10 @@ struct Tag {
   int64_t tag, type;
 };
 
+// Finds the chunks of a sequence from pairs of neighbours alone: whether one ends between them, and
+// whether one begins at the second. The rules hold for all schemes, since a tag that a scheme lacks
+// is -1, which no tag of a number is. "plain" has no tags that matter: each run of a type is a
+// chunk.
 class Reader {
  public:
   Reader(const Scheme& scheme, int64_t types) : scheme_(scheme), none_(types) {}
@@ -55,6 +60,8 @@ class Reader {
   bool Opens(int64_t tag) const { return tag == scheme_.begin || tag == scheme_.single; }
   bool Closes(int64_t tag) const { return tag == scheme_.end || tag == scheme_.single; }
 
+  // A change of type ends a chunk; so does a tag that closes, or one that opens after one that does
+  // not close.
   bool Ends(Tag last, Tag next) const {
     if (last.type == none_) return false;
     if (next.type != last.type) return true;
@@ -62,6 +69,8 @@ class Reader {
     return Closes(last.tag) ||
            ((last.tag == scheme_.begin || last.tag == scheme_.inside) && Opens(next.tag));
   }
+  // The same from the other side: a tag that opens, or one from within a chunk right after a closed
+  // one (badly tagged sequences are read too, as the framework reads them).
   bool Begins(Tag last, Tag next) const {
     if (next.type == none_) return false;
     if (last.type != next.type) return true;
@@ -73,6 +82,7 @@ class Reader {
   int64_t none_;
 };
 
+// Chunks of the inferred tags, of the labels and of both, over all sequences of a batch.
 struct ChunkCounts {
   int64_t found = 0, labelled = 0, correct = 0;
 
@@ -131,6 +141,8 @@ bool Sequences(OpCall& call, std::vector<std::pair<int64_t, int64_t>>& ranges) {
 
 }  // namespace
 
+// Precision: correct / inferred, recall: correct / labelled, F1: their harmonic mean; 0 where a
+// denominator is.
 int32_t ChunkEval(OpCall& call) {
   using A = args::dt_chunk_eval;
   const Scheme* scheme = nullptr;

@@ -22,6 +22,9 @@ bool ClassesOf(OpCall& call, int slot, int64_t classes, std::vector<int64_t>& va
   return true;
 }
 
+// Columns of the table of states: for each class how many samples (by weight) were rightly given
+// it, wrongly given it, rightly not given it, and should have been given it. The order is the
+// framework's, since StatesInfo carries the table from one batch to the next.
 enum State { kTruePositive, kFalsePositive, kTrueNegative, kFalseNegative, kStates };
 
 // Macro (mean over classes) and micro (of the sums) precision, recall and F1.
@@ -53,6 +56,9 @@ void Metrics(const std::vector<T>& states, DtBuffer& metrics) {
 
 // Slots: MaxProbs, Indices, Labels, Weights, StatesInfo -> BatchMetrics, AccumMetrics,
 // AccumStatesInfo.
+// A sample found in its own class is a true positive there; otherwise it is a false positive of the
+// class found and a false negative of the one it has. In all other classes it is a true negative.
+// BatchMetrics are of this batch alone; the others of it and what StatesInfo counted before.
 int32_t PrecisionRecall(OpCall& call) {
   using A = args::dt_precision_recall;
   const int64_t classes = call.Int(A::class_number);
@@ -106,6 +112,10 @@ int32_t PrecisionRecall(OpCall& call) {
 }
 
 // Slots: Predictions, Labels, InWrongs, InCorrects, InMeanIou -> OutMeanIou, OutWrong, OutCorrect.
+// Intersection over union of a class: samples rightly given it over all that have it, were given
+// it, or both. A wrong sample is in the union of two classes, thus counted in both. Classes without
+// a sample do not take part in the mean. Earlier means are added, not averaged: so does the
+// framework, whose caller divides.
 int32_t MeanIou(OpCall& call) {
   using A = args::dt_mean_iou;
   const int64_t classes = call.Int(A::num_classes);
@@ -162,6 +172,8 @@ int32_t MeanIou(OpCall& call) {
 // Pairs of samples of one query whose labels differ: positive where the scores are in the same
 // order, else negative; neutral besides where the scores are equal. Slots: Score, Label, QueryID,
 // three sums to go on from, Weight -> PositivePair, NegativePair, NeutralPair.
+// A pair with equal scores is counted as neutral and, since 0 is not above 0, as negative too, as
+// in the framework's kernel. O(samples²) within a query.
 int32_t PositiveNegativePair(OpCall& call) {
   using A = args::dt_positive_negative_pair;
   const DtBuffer &score = call.Arg(A::Score), &label = call.Arg(A::Label),

@@ -16,6 +16,7 @@ bool IsLegacy(OpCall& call, int version) {
 
 }  // namespace
 
+// Uniform from [low, high): the engine's draw includes both ends, hence high − 1.
 int32_t Randint(OpCall& call) {
   using A = args::dt_randint;
   DtBuffer& out = call.Arg(A::Out);
@@ -36,6 +37,9 @@ int32_t Randint(OpCall& call) {
   });
 }
 
+// 0..n−1 in an order by chance. 1.x shuffled with the C library's rand() from a seed (the
+// attribute's, or a drawn one), 2.x with std::shuffle over the engine; both sequences are kept,
+// since a job trained with one framework is compared with it element by element.
 int32_t Randperm(OpCall& call) {
   using A = args::dt_randperm;
   DtBuffer& out = call.Arg(A::Out);
@@ -60,6 +64,8 @@ int32_t Randperm(OpCall& call) {
   });
 }
 
+// 1 where a uniform number from [0, 1) is below the probability: p = 0 never gives 1, and p = 1
+// always does. One number is drawn per element, in order, whatever the probability.
 int32_t Bernoulli(OpCall& call) {
   using A = args::dt_bernoulli;
   const DtBuffer& x = call.Arg(A::X);
@@ -83,6 +89,10 @@ namespace {
 
 // Draws from one row by its cumulative probabilities; without replacement the drawn class is taken
 // out and the rest scaled up, as phi does it.
+// Inversion: the drawn class is the first whose cumulative probability is not below a uniform
+// number. The last one is set to 1 before each draw, as rounding may leave it short of that. Taking
+// out class d of probability p: P'(c) = P(c) / (1 − p) before d and (P(c) − p) / (1 − p) from d on,
+// after which d has width 0. O(classes) per sample.
 template <typename T>
 int32_t DrawRow(OpCall& call, random::Engine& engine, const T* weights, int64_t classes,
                 int64_t samples, bool replace, int64_t* out) {
@@ -122,6 +132,8 @@ int32_t DrawRow(OpCall& call, random::Engine& engine, const T* weights, int64_t 
 
 }  // namespace
 
+// X: weights [..., classes], of any sum above 0; Out: [..., samples] int64. All rows share one
+// engine and are drawn in order.
 int32_t Multinomial(OpCall& call) {
   using A = args::dt_multinomial;
   const DtBuffer& x = call.Arg(A::X);

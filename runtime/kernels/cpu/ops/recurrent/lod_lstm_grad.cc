@@ -66,6 +66,10 @@ int32_t ThroughProjection(OpCall& call, const Lstm& l, const Backward<T>& b, int
                   Data<T>(call.Arg(A::ProjWeight)), b.dhidden + begin * d);
 }
 
+// From the last step to the first: gradients of the step's cells and gates, then what goes through
+// the recurrent weight to the state of the step before, added to what that has from outside. Only
+// the sequences still running at a step take part; as steps are sorted by length, they are the
+// first rows of the step before.
 template <typename T>
 int32_t RunSteps(OpCall& call, const Lstm& l, const Backward<T>& b) {
   using A = args::dt_lstm_grad;
@@ -107,6 +111,9 @@ void Before(OpCall& call, const Lstm& l, int first, int64_t width, const T* valu
                 to + l.steps.begin(n) * width);
 }
 
+// One product over all steps each, after the gates' gradients are known: dW = hᵀ₋₁·dgates, dP =
+// hiddenᵀ·dstate. Of the peepholes, input and forget gate see the cell before, the output gate the
+// new one; the bias holds the gates' own 4·d numbers, then those three.
 template <typename T>
 int32_t WeightGradients(OpCall& call, const Lstm& l, const Backward<T>& b) {
   using A = args::dt_lstm_grad;
@@ -154,6 +161,8 @@ int32_t FirstGradient(OpCall& call, const Lstm& l, int slot, int64_t width, cons
   return 0;
 }
 
+// Everything is brought into the order of the steps first and back at the end. Without a projection
+// the hidden values are the state, so that their gradients share a buffer.
 template <typename T>
 int32_t Run(OpCall& call, const Lstm& l) {
   using A = args::dt_lstm_grad;

@@ -13,6 +13,10 @@ namespace {
 // Gradients of the gates before their activation, by those of the new state and cell; what goes to
 // the state before besides the product with w_hh is added to d_before, d_cell_before. `recurrent`
 // differs from `d` for GRU's candidate.
+// With σ' = σ(1 − σ) and tanh' = 1 − tanh²:
+//   LSTM  c = f·c₋₁ + i·g, h = o·tanh(c): dc = d_cell + d_state·o·tanh'(c); extra is c
+//   GRU   h = (1 − z)·c + z·h₋₁, c = tanh(x + r·extra): extra is w_hh·h₋₁ + b_hh of the candidate,
+//         whose gradient (`recurrent`) thus has the factor r
 template <typename T>
 void Retreat(const RnnShape& s, const T* gates, T extra, T before, T cell_before, T d_state,
              T d_cell, T* d, T* recurrent, T& d_before, T& d_cell_before) {
@@ -41,6 +45,7 @@ void Retreat(const RnnShape& s, const T* gates, T extra, T before, T cell_before
   if (s.cell == RnnCell::kGru) recurrent[2 * h] = d[2 * h] * gates[0];
 }
 
+// A bias's gradient: it was added to every row.
 template <typename T>
 void SumColumns(const T* x, int64_t rows, int64_t width, T* out) {
   std::fill_n(out, width, T{0});
@@ -49,6 +54,8 @@ void SumColumns(const T* x, int64_t rows, int64_t width, T* out) {
 }
 
 // `dx` gets what this cell adds to the gradient of its input.
+// A row past its sequence's length passes its state through unchanged, and so the gradients; its
+// gates keep the gradient 0, which lets the products over all steps be plain ones.
 template <typename T>
 int32_t RunCellBack(OpCall& call, const RnnShape& s, int64_t cell, const T* x, const T* d_out,
                     T* reserve, T* dx) {
@@ -123,6 +130,7 @@ int32_t RunCellBack(OpCall& call, const RnnShape& s, int64_t cell, const T* x, c
                   RnnWeightOf(call, s, cell, 0).data, dx);
 }
 
+// Gradients have the extents of what they belong to; those that nobody wants are passed over.
 bool ResizeGradients(OpCall& call, int from, int to) {
   for (int i = 0; i < std::min(call.Count(from), call.Count(to)); ++i)
     if (call.Has(to, i) && !call.Resize(call.Arg(to, i), call.Arg(from, i))) return false;

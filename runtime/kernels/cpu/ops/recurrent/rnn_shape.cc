@@ -3,6 +3,7 @@
 namespace dtranspile::kernels {
 namespace {
 
+// The kind of cell and how many gates it has, each a block of `hidden` rows of the weights.
 bool ModeOf(OpCall& call, RnnShape& s) {
   using A = args::dt_rnn;
   static_assert(A::mode == args::dt_rnn_grad::mode);
@@ -20,6 +21,9 @@ bool ModeOf(OpCall& call, RnnShape& s) {
   return call.Fail("mode '%s'", std::string(mode).c_str()), false;
 }
 
+// Four per cell (layer and direction): w_ih [gates · hidden, width of the layer's input], w_hh
+// [gates · hidden, hidden] and two biases. Only the number of elements is compared, since programs
+// of different versions give them different ranks.
 bool WeightsFit(OpCall& call, const RnnShape& s) {
   using A = args::dt_rnn;
   static_assert(A::Input == args::dt_rnn_grad::Input &&
@@ -53,6 +57,8 @@ const DtBuffer& RnnWeightOf(OpCall& call, const RnnShape& s, int64_t cell, int w
       static_cast<int>(which < 2 ? 2 * cell + which : 2 * s.cells() + 2 * cell + which - 2));
 }
 
+// Reads what forward and gradient have in common and checks it, so that the loops after it need
+// not. Dropout between layers is refused.
 bool RnnShapeOf(OpCall& call, RnnShape& s) {
   using A = args::dt_rnn;
   static_assert(A::Input == args::dt_rnn_grad::Input &&

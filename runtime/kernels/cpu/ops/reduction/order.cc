@@ -85,6 +85,8 @@ struct Ahead {
   }
 };
 
+// Puts the first k places to the front of `order`. With nth_element, place k − 1 is that of the
+// k-th; only what comes before is sorted then. O(n log k) and O(n + k log k).
 template <typename T>
 void PickFirst(Pick pick, const Ahead<T>& ahead, int64_t* order, int64_t n, int64_t k) {
   constexpr int64_t kFewOfMany = 64;
@@ -113,6 +115,7 @@ int32_t LinesTo(OpCall& call, const DtBuffer& x, const Lines& lines, int64_t k, 
   });
 }
 
+// Values and places, the outputs `slot` and `slot` + 1, either of which may be absent.
 bool ResizeBoth(OpCall& call, int slot, const DtBuffer& x, const std::vector<int64_t>& dims) {
   for (int i = slot; i < slot + 2; ++i) {
     if (!call.Has(i)) continue;
@@ -130,6 +133,7 @@ bool ResizeBoth(OpCall& call, int slot, const DtBuffer& x, const std::vector<int
 }  // namespace
 
 // X; axis, keepdims, flatten, @type -> Out
+// A result without dims is [1] where the job was written so (frameworks before tensors of rank 0).
 int32_t ArgExtreme(OpCall& call) {
   using A = args::dt_arg_extreme;
   const DtBuffer& x = call.Arg(A::X);
@@ -174,6 +178,7 @@ int32_t Sort(OpCall& call) {
 }
 
 // X, K; k[, axis, largest] -> Out, Indices
+// Without an axis it is the op of 1.x: the last axis, the largest, with that version's algorithm.
 int32_t TopK(OpCall& call) {
   using A = args::dt_top_k;
   const DtBuffer& x = call.Arg(A::X);
@@ -228,6 +233,8 @@ int32_t KthValue(OpCall& call) {
 
 // X; axis, keepdim -> Out, Indices: the most frequent value, the smallest of equally frequent ones,
 // at its last place
+// Runs of equal values in the sorted line; sorting is stable, so that the last place of a run is
+// the last one in the line, too. A later run replaces the best only where it is longer.
 int32_t Mode(OpCall& call) {
   using A = args::dt_mode;
   const DtBuffer& x = call.Arg(A::X);
@@ -256,6 +263,7 @@ int32_t Mode(OpCall& call) {
 }
 
 // X, Indices, Out@GRAD[; axis] -> X@GRAD: every picked element gets its gradient, the others zero
+// An element picked twice gets one of its gradients, not their sum: picks of one line differ.
 int32_t SelectedGrad(OpCall& call) {
   using A = args::dt_selected_grad;
   const DtBuffer &x = call.Arg(A::X), &indices = call.Arg(A::Indices),

@@ -19,6 +19,7 @@ constexpr struct {
 } kPools[] = {{"AVERAGE", Pool::kAverage}, {"SUM", Pool::kSum},     {"SQRT", Pool::kSqrt},
               {"LAST", Pool::kLast},       {"FIRST", Pool::kFirst}, {"MAX", Pool::kMax}};
 
+// The kind of pooling by its name; forward and gradient have the attribute in the same place.
 bool PoolOf(OpCall& call, Pool& pool) {
   using A = args::dt_sequence_pool;
   static_assert(A::pooltype == args::dt_sequence_pool_grad::pooltype);

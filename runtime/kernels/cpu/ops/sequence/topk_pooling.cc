@@ -20,6 +20,8 @@ struct Matrices {
   int64_t topk_count() const { return static_cast<int64_t>(topks.size()); }
 };
 
+// Also checks that each sequence of X has just the elements of its matrices; the product is made in
+// 128 bits, lest it wrap around to the right number.
 bool MatricesOf(OpCall& call, Matrices& m) {
   using A = args::dt_sequence_topk_avg_pooling;
   static_assert(A::COLUMN == args::dt_sequence_topk_avg_pooling_grad::COLUMN &&
@@ -89,6 +91,7 @@ void LargestOf(const T* row, int64_t columns, int64_t wanted, int32_t* positions
 
 }  // namespace
 
+// A sum over k places is divided by k even where the row has fewer elements, as in the framework.
 int32_t SequenceTopkAvgPooling(OpCall& call) {
   using A = args::dt_sequence_topk_avg_pooling;
   Matrices m;
@@ -131,6 +134,8 @@ int32_t SequenceTopkAvgPooling(OpCall& call) {
   });
 }
 
+// Each k gives its share to the places that it averaged, so that the largest elements, which all k
+// have in common, get several. The places come from a tensor and are checked.
 int32_t SequenceTopkAvgPoolingGrad(OpCall& call) {
   using A = args::dt_sequence_topk_avg_pooling_grad;
   Matrices m;

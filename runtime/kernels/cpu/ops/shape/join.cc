@@ -32,6 +32,8 @@ void Move(OpCall& call, char* whole, absl::Span<const Piece> pieces, int64_t out
   });
 }
 
+// The axis of an op: from the tensor of its slot (< 0: it has none), else from the attribute;
+// counted from the end where negative. Written to `axis` only within the rank.
 bool AxisOf(OpCall& call, int tensor_slot, int attr, int64_t rank, const char* name,
             int64_t& axis) {
   std::vector<int64_t> given;
@@ -73,6 +75,8 @@ Lod JoinedLod(OpCall& call, int slot) {
 }
 
 // Extents of the sections along the axis; one may be -1.
+// Without any, `parts` equal ones, and the extent has to be a multiple. With some, there have to be
+// as many as parts; what the others leave goes to the one that is -1, else nothing may be left.
 bool SectionsOf(OpCall& call, const DtBuffer& x, int64_t extent, int parts,
                 std::vector<int64_t>& sections) {
   using A = args::dt_split;
@@ -103,6 +107,8 @@ bool SectionsOf(OpCall& call, const DtBuffer& x, int64_t extent, int parts,
 }  // namespace
 
 // X, AxisTensor; axis -> Out
+// Joined along the first dim, the sequences of the parts follow one another, too; along another
+// one, rows stay rows, and the first part's LoD is that of all.
 int32_t Concat(OpCall& call) {
   using A = args::dt_concat;
   DtBuffer& out = call.Arg(A::Out);
@@ -130,6 +136,7 @@ int32_t Concat(OpCall& call) {
 }
 
 // X, AxisTensor, Out@GRAD; axis -> X@GRAD
+// Parts whose gradient nobody wants are passed over: their piece has no data, but its extent.
 int32_t ConcatGrad(OpCall& call) {
   using A = args::dt_concat_grad;
   const DtBuffer& gradient = call.Arg(A::Out_GRAD);

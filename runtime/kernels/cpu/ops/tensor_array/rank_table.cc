@@ -11,6 +11,8 @@
 namespace dtranspile::kernels {
 namespace {
 
+// A view of a rank table: pairs (index of the sequence, its length), longest first, and the LoD
+// down to the level that was sorted.
 struct Table {
   const int64_t* rows = nullptr;
   int64_t count = 0;
@@ -69,6 +71,7 @@ bool CheckSequences(OpCall& call, const Table& table, const RowSource& x) {
 }  // namespace
 
 // X; level -> Out
+// Equal lengths stay in the order of the sequences, so that the table is the same on every machine.
 int32_t LodRankTable(OpCall& call) {
   using A = args::dt_lod_rank_table;
   const DtBuffer& x = call.Arg(A::X);
@@ -114,6 +117,9 @@ int32_t MaxSequenceLen(OpCall& call) {
 
 // X, RankTable -> Out: item t holds step t of every sequence that is long enough, longest first. A
 // gradient that comes without LoD has that of the table's tensor.
+// Step t takes the t-th row (or sequence of a lower level) of the sequences longer than t. These
+// are the first `alive` of the table, whose number only falls with t: the state of a recurrence
+// shrinks at its end.
 int32_t LodTensorToArray(OpCall& call) {
   using A = args::dt_lod_tensor_to_array;
   const DtBuffer& x = call.Arg(A::X);
@@ -143,6 +149,8 @@ int32_t LodTensorToArray(OpCall& call) {
 }
 
 // X, RankTable -> Out: the inverse.
+// Sequence by sequence in the order that they had before they were sorted: step t of the one at
+// place k of the table is row k of item t.
 int32_t ArrayToLodTensor(OpCall& call) {
   using A = args::dt_array_to_lod_tensor;
   const DtBuffer& x = call.Arg(A::X);

@@ -124,6 +124,15 @@ const std::vector<Rule>& rules() {
        },
        "trainers and tensor_parallel_degree: as many ranks as a layer is split over, or a multiple "
        "of that, make up all trainers"},
+      {{"trainers", "stages", "tensor_parallel_degree"},
+       [](const Strategy& s) {
+         return s.tensor_parallel && s.pipeline && s.stages > 1 &&
+                s.trainers % s.tensor_parallel_degree == 0 && s.trainers % s.stages == 0 &&
+                s.trainers % (s.stages * s.tensor_parallel_degree) != 0;
+       },
+       "trainers, stages and tensor_parallel_degree: every stage has as many ranks as its layers "
+       "are "
+       "split over; give --trainers a multiple of both together"},
       {{"tensor_parallel", "tensor_parallel_degree"},
        [](const Strategy& s) { return !s.tensor_parallel && s.tensor_parallel_degree > 1; },
        "tensor_parallel and tensor_parallel_degree: layers are split where tensor_parallel is on; "

@@ -385,6 +385,8 @@ const LoweringRule kRules[] = {
     callRule("diagonal_grad", "dt_diagonal_grad"),
     callRule("solve", "dt_solve(upper=-, transpose=-, unitriangular=-)"),
     callRule("solve_grad", "dt_solve_grad(upper=-, transpose=-, unitriangular=-)"),
+    callRule("triangular_solve", "dt_solve"),
+    callRule("triangular_solve_grad", "dt_solve_grad"),
 };
 
 }  // namespace

@@ -19,6 +19,9 @@ constexpr const char* kTraceAttributes = "offset:i=0, dim1:i=-2, dim2:i=-1, axis
 
 constexpr const char* kDiagonalAttributes = "offset:i=0, axis1:i=0, axis2:i=1";
 
+constexpr const char* kTriangularAttributes =
+    "upper:b=true, transpose:b=false, unitriangular:b=false";
+
 constexpr const char* kPNormAttributes =
     "porder:f=2, axis:i=-1, epsilon:f=1e-12, keepdim:b=false, asvector:b=false@1";
 
@@ -69,6 +72,9 @@ const OpRow kRows[] = {
     {"diagonal_grad", "Input, Out@GRAD -> Input@GRAD?", kDiagonalAttributes, kPure, inferGradients},
     {"solve", "X, Y -> Out", "", kPure, inferSame<"Y", "Out">},
     {"solve_grad", "Out, Out@GRAD, X, Y -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
+    {"triangular_solve", "X, Y -> Out", kTriangularAttributes, kPure, inferSame<"Y", "Out">},
+    {"triangular_solve_grad", "Out, Out@GRAD, X, Y -> X@GRAD?, Y@GRAD?", kTriangularAttributes,
+     kPure, inferGradients},
     {"dist", "X, Y -> Out", "p:f=2", kPure, inferDist},
     {"dist_grad", "Out?, Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "p:f=2", kPure, inferGradients},
     {"norm", "X -> Norm, Out", "axis:i, epsilon:f=1e-10, is_test:b=false", kPure, inferNorm},

@@ -123,6 +123,8 @@ const RuleRow kRows[] = {
     {"diagonal_grad", diagonal, "", "Input, Out@GRAD, offset, axis1, axis2"},
     {"solve", solve, "", "X, Y"},
     {"solve_grad", solve, "", "Out, Out@GRAD, X, Y"},
+    {"triangular_solve", solve, "", "X, Y, upper, transpose, unitriangular"},
+    {"triangular_solve_grad", solve, "", "Out, Out@GRAD, X, Y, upper, transpose, unitriangular"},
 };
 
 }  // namespace

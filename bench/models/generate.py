@@ -14,7 +14,7 @@ import numpy as np
 import paddle
 from paddle import static
 
-import detection, images, kinds, losses, sequences, training  # noqa: F401 (they add to NETS)
+import calculus, detection, images, kinds, losses, sequences, training  # noqa: F401 (they add to NETS)
 from net import BATCH, NETS, STEPS
 
 OPTIMIZERS = {

@@ -62,6 +62,10 @@ const OpRow kRows[] = {
      kConvConstraints},
     {"conv2d_grad", "Bias?, Filter, Input, Output@GRAD -> Bias@GRAD?, Filter@GRAD?, Input@GRAD?",
      kConv2dAttributes, kPure, inferGradients},
+    {"conv2d_grad_grad",
+     "Input, Filter, grad_out, grad_input@GRAD?, grad_filter@GRAD? -> Input@GRAD?, Filter@GRAD?, "
+     "grad_out@GRAD?",
+     kConv2dAttributes, kPure, inferGradients},
     {"depthwise_conv2d", "Input, Filter, Bias?, ResidualData? -> Output", kConv2dAttributes, kPure,
      inferConv, kConvConstraints},
     {"depthwise_conv2d_grad",

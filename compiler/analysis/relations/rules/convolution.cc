@@ -58,6 +58,11 @@ void poolGrad(RuleContext& context) {
 const RuleRow kRows[] = {
     {"conv2d", batchwise, kConvolution, kConvolutionNeeds},
     {"conv2d_grad", batchwise, kConvolutionGrad, kConvolutionNeeds},
+    {"conv2d_grad_grad", batchwise,
+     "grad_out:l, grad_filter@GRAD:wl, Input:s -> Input@GRAD; grad_out:l, grad_input@GRAD:l, "
+     "Filter:ws -> +Filter@GRAD; grad_input@GRAD:l, grad_filter@GRAD:wl, Input, Filter:w, "
+     "grad_out:s => grad_out@GRAD",
+     kConvolutionNeeds},
     {"depthwise_conv2d", batchwise, kConvolution, kConvolutionNeeds},
     {"depthwise_conv2d_grad", batchwise, kConvolutionGrad, kConvolutionNeeds},
     {"conv3d", batchwise, kConvolution, kConvolutionNeeds},

@@ -90,6 +90,10 @@ const RuleRow kRows[] = {
      "axis"},
     {"elementwise_add_grad_grad", pointwise, "DDX:l, DDY:l, DOut:s, Y:s => DDOut", "axis"},
     {"elementwise_sub_grad_grad", pointwise, "DDX:l, DDY:l, DOut:s, Y:s => DDOut", "axis"},
+    {"elementwise_div_grad_grad", pointwise,
+     "DDX:l, DDY:l, DX, Out, Y => Y@GRAD; DX:l, DDY:l, Out:s -> DOut; DDX:l, DDY:l, Out, Y => "
+     "DDOut",
+     "axis"},
     {"elementwise_div", divideRule, "X:f, Y -> Out", "axis"},
     {"elementwise_div_grad", divideRule,
      "Out@GRAD:l, Y, X:s -> X@GRAD; Out@GRAD:l, Out:l, Y -> Y@GRAD", "axis"},

@@ -330,6 +330,8 @@ const LoweringRule kRules[] = {
     callRule("max_pool3d_with_index_grad", "dt_max_pool_index_grad"),
     callRule("unpool", "dt_unpool"),
     callRule("unpool_grad", "dt_unpool_grad"),
+    callRule("unpool3d", "dt_unpool"),
+    callRule("unpool3d_grad", "dt_unpool_grad"),
     callRule("spp", "dt_spp"),
     callRule("spp_grad", "dt_spp_grad"),
 };

@@ -383,6 +383,8 @@ const LoweringRule kRules[] = {
     callRule("slogdeterminant", "dt_sign_log_determinant"),
     callRule("diagonal", "dt_diagonal"),
     callRule("diagonal_grad", "dt_diagonal_grad"),
+    callRule("matrix_power", "dt_matrix_power"),
+    callRule("matrix_power_grad", "dt_matrix_power_grad(Out=-)"),
     callRule("solve", "dt_solve(upper=-, transpose=-, unitriangular=-)"),
     callRule("solve_grad", "dt_solve_grad(upper=-, transpose=-, unitriangular=-)"),
     callRule("triangular_solve", "dt_solve"),

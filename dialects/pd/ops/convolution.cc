@@ -53,6 +53,10 @@ constexpr const char* kMaxPool3dWithIndexAttributes =
     "ksize:is, global_pooling:b=false, adaptive:b=false, strides:is={1,1,1}, paddings:is={0,0,0}, "
     "ceil_mode:b=false@1";
 
+constexpr const char* kUnpool3dAttributes =
+    "ksize:is, strides:is={1,1,1}, paddings:is={0,0,0}, output_size:is={0,0,0}, "
+    "data_format:s=NCDHW";
+
 constexpr const char* kUnpoolAttributes =
     "ksize:is, strides:is={1,1}, paddings:is={0,0}, unpooling_type:s, output_size:is={0,0}, "
     "data_format:s=NCHW";
@@ -122,6 +126,9 @@ const OpRow kRows[] = {
      kPure, inferGradients},
     {"unpool", "X, Indices -> Out", kUnpoolAttributes, kPure, nullptr},
     {"unpool_grad", "Indices?, Out?, Out@GRAD, X? -> X@GRAD?", kUnpoolAttributes, kPure,
+     inferGradients},
+    {"unpool3d", "X, Indices -> Out", kUnpool3dAttributes, kPure, nullptr},
+    {"unpool3d_grad", "Indices?, Out?, Out@GRAD, X? -> X@GRAD?", kUnpool3dAttributes, kPure,
      inferGradients},
     {"spp", "X -> Out", "pyramid_height:i, pooling_type:s", kPure, nullptr},
     {"spp_grad", "Out?, Out@GRAD, X? -> X@GRAD?", "pyramid_height:i, pooling_type:s", kPure,

@@ -70,6 +70,8 @@ const OpRow kRows[] = {
     {"trace_grad", "Input?, Out@GRAD -> Input@GRAD?", kTraceAttributes, kPure, inferGradients},
     {"diagonal", "Input -> Out", kDiagonalAttributes, kPure, inferDiagonal},
     {"diagonal_grad", "Input, Out@GRAD -> Input@GRAD?", kDiagonalAttributes, kPure, inferGradients},
+    {"matrix_power", "X -> Out", "n:i", kPure, inferSame<"X", "Out">},
+    {"matrix_power_grad", "X, Out?, Out@GRAD -> X@GRAD?", "n:i", kPure, inferSame<"X", "X@GRAD">},
     {"solve", "X, Y -> Out", "", kPure, inferSame<"Y", "Out">},
     {"solve_grad", "Out, Out@GRAD, X, Y -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
     {"triangular_solve", "X, Y -> Out", kTriangularAttributes, kPure, inferSame<"Y", "Out">},

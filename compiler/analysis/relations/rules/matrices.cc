@@ -121,6 +121,8 @@ const RuleRow kRows[] = {
     {"trace_grad", trace, "", "Input, Out@GRAD, offset, axis1, axis2, dim1, dim2"},
     {"diagonal", diagonal, "", "Input, offset, axis1, axis2"},
     {"diagonal_grad", diagonal, "", "Input, Out@GRAD, offset, axis1, axis2"},
+    {"matrix_power", labelled, "X[_**] -> Out[_**]", "n"},
+    {"matrix_power_grad", labelled, "Out@GRAD[_**]:l, X[_**] -> X@GRAD[_**]", "n, Out"},
     {"solve", solve, "", "X, Y"},
     {"solve_grad", solve, "", "Out, Out@GRAD, X, Y"},
     {"triangular_solve", solve, "", "X, Y, upper, transpose, unitriangular"},

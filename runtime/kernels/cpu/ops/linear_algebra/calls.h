@@ -34,6 +34,10 @@ int32_t Determinant(OpCall& call);
 int32_t DeterminantGrad(OpCall& call);
 int32_t SignLogDeterminant(OpCall& call);
 
+// power.cc
+int32_t MatrixPower(OpCall& call);
+int32_t MatrixPowerGrad(OpCall& call);
+
 // solve.cc
 int32_t Solve(OpCall& call);
 int32_t SolveGrad(OpCall& call);

@@ -26,6 +26,8 @@ constexpr FunctionRow kRows[] = {
     {"dt_kron_grad", Entry<KronGrad>, kNumbers},
     {"dt_matmul", Entry<Matmul>, kFloats},
     {"dt_matmul_grad", Entry<MatmulGrad>, kFloats},
+    {"dt_matrix_power", Entry<MatrixPower>, kFloats},
+    {"dt_matrix_power_grad", Entry<MatrixPowerGrad>, kFloats},
     {"dt_mul", Entry<Mul>, kFloats},
     {"dt_mul_grad", Entry<MulGrad>, kFloats},
     {"dt_sign_log_determinant", Entry<SignLogDeterminant>, kFloats},

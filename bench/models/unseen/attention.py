@@ -124,7 +124,11 @@ def fused_attention(words, next):
     return language(F.scaled_dot_product_attention(q, k, v, is_causal=False).flatten(2), next)
 
 
-@net("The best keys only", words=WORDS, label=LABEL)
+# No word twice: of equal scores the last bit decides which are among the best.
+DISTINCT = ("int64", (5,), lambda r, n: np.argsort(r.random((n, 12)), axis=1)[:, :5])
+
+
+@net("The best keys only", words=DISTINCT, label=LABEL)
 def best_keys(words, label):
     x = embed(words)
     s = paddle.matmul(heads(x), heads(x), transpose_y=True)
@@ -306,6 +310,24 @@ def cond_counter(x, y):
     paddle.increment(step)
     two = paddle.full([1], 2.5, "float32")
     h = static.nn.cond(step < two, lambda: nn.Linear(6, 1)(x), lambda: nn.Linear(6, 1)(F.tanh(x)))
+    return F.mse_loss(h, y)
+
+
+@net("Branch on a counter, in which the mean of the batch is taken", verdict="parts", x=numbers(6), y=numbers(1))
+def cond_couples(x, y):
+    step = paddle.static.create_global_var([1], 0.0, "float32", persistable=True, name="turns")
+    paddle.increment(step)
+    two = paddle.full([1], 2.5, "float32")
+    layer = nn.Linear(6, 1)
+    h = static.nn.cond(step < two, lambda: nn.Linear(6, 1)(F.tanh(x - x.mean(0))), lambda: layer(x))
+    return F.mse_loss(h, y)
+
+
+@net("A loop of a constant number of turns that centres the batch", verdict="parts", x=numbers(6), y=numbers(6))
+def while_couples(x, y):
+    layer = nn.Linear(6, 6)
+    i, n = paddle.full([1], 0, "int64"), paddle.full([1], 3, "int64")
+    _, h = static.nn.while_loop(lambda i, h: i < n, lambda i, h: [i + 1, F.tanh(h - h.mean(0))], [i, layer(x)])
     return F.mse_loss(h, y)
 
 

@@ -45,7 +45,10 @@ class Sources {
     if (!op) return enter(llvm::cast<mlir::BlockArgument>(value));
     ops_.insert(op);
     if (op->getNumOperands() == 0) followSeed(op);
-    if (op->getNumRegions() == 0 || !leave(llvm::cast<mlir::OpResult>(value)))
+    // The blocks of control flow are one op of all that they read (blocks.cc): what is inside may
+    // not have been looked at, and says nothing.
+    const bool left = op->getNumRegions() != 0 && leave(llvm::cast<mlir::OpResult>(value));
+    if (!left || pd::OpView::isFrameworkOp(op))
       work_.append(op->operand_begin(), op->operand_end());
   }
 

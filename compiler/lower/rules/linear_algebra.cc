@@ -381,6 +381,7 @@ const LoweringRule kRules[] = {
     callRule("determinant", "dt_determinant"),
     callRule("determinant_grad", "dt_determinant_grad"),
     callRule("slogdeterminant", "dt_sign_log_determinant"),
+    callRule("slogdeterminant_grad", "dt_sign_log_determinant_grad(Out=-)"),
     callRule("diagonal", "dt_diagonal"),
     callRule("diagonal_grad", "dt_diagonal_grad"),
     callRule("matrix_power", "dt_matrix_power"),

@@ -66,6 +66,7 @@ const OpRow kRows[] = {
     {"determinant", "Input -> Out", "", kPure, inferDeterminant},
     {"determinant_grad", "Input?, Out?, Out@GRAD -> Input@GRAD?", "", kPure, inferGradients},
     {"slogdeterminant", "Input -> Out", "", kPure, inferDeterminant},
+    {"slogdeterminant_grad", "Input, Out?, Out@GRAD -> Input@GRAD?", "", kPure, inferGradients},
     {"trace", "Input -> Out", kTraceAttributes, kPure, inferTrace},
     {"trace_grad", "Input?, Out@GRAD -> Input@GRAD?", kTraceAttributes, kPure, inferGradients},
     {"diagonal", "Input -> Out", kDiagonalAttributes, kPure, inferDiagonal},

@@ -65,19 +65,21 @@ void gatherGrad(RuleContext& context) {
   const bool writes = op.spec()->attribute("overwrite") && op.getBool("overwrite") &&
                       programVersion(op.operation()) < 2000000;
   // Along another axis than the first the framework's kernel gives every position before it the
-  // gradient of the first one (docs/operators/defects.md): those dims must be whole.
+  // gradient of the first one (docs/operators/defects.md): those dims must be whole, and on a rank
+  // the first one is that of its share.
+  bool coupled = false;
   if (op.type() == "gather_grad")
     for (int dim = 0; dim < static_cast<int>(labels->x.size()) && labels->x[dim] != kWholeDim;
          ++dim)
       if (llvm::is_contained(llvm::ArrayRef(labels->x).drop_front(dim), kWholeDim))
-        labels->x[dim] = labels->out[dim] = kWholeDim;
+        labels->x[dim] = labels->out[dim] = kWholeDim, coupled = true;
   Form form;
   form.terms.push_back({op.input("Out@GRAD"), labels->out, Use::Linear});
   form.terms.push_back({op.input("Index"), labels->index, Use::Value});
   form.terms.push_back({op.input("X"), labels->x, Use::Shape});
   form.result = labels->x;
   form.fold = writes ? Fold::None : Fold::Sum;
-  form.shareable = indexOfShare(context, op.input("Index"));
+  form.shareable = coupled || indexOfShare(context, op.input("Index"));
   context.result("X@GRAD", form);
 }
 

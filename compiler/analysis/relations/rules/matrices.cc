@@ -117,6 +117,7 @@ const RuleRow kRows[] = {
     {"determinant", matrixValue, "", "Input"},
     {"determinant_grad", matrixValueGrad, "", "Input, Out, Out@GRAD"},
     {"slogdeterminant", labelled, "Input[_**] -> Out[*_]"},
+    {"slogdeterminant_grad", labelled, "Out@GRAD[*_]:l, Input[_**] -> Input@GRAD[_**]", "Out"},
     {"trace", trace, "", "Input, offset, axis1, axis2, dim1, dim2"},
     {"trace_grad", trace, "", "Input, Out@GRAD, offset, axis1, axis2, dim1, dim2"},
     {"diagonal", diagonal, "", "Input, offset, axis1, axis2"},

@@ -33,6 +33,7 @@ int32_t InverseGrad(OpCall& call);
 int32_t Determinant(OpCall& call);
 int32_t DeterminantGrad(OpCall& call);
 int32_t SignLogDeterminant(OpCall& call);
+int32_t SignLogDeterminantGrad(OpCall& call);
 
 // power.cc
 int32_t MatrixPower(OpCall& call);

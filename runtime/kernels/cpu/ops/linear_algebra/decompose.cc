@@ -13,6 +13,7 @@
 #include "runtime/kernels/cpu/ops/linear_algebra/square.h"
 
 namespace dtranspile::kernels {
+
 // X; upper -> Out
 // Row by row: L[i, j] = (A[i, j] - sum over k < j of L[i, k] L[j, k]) / L[j, j]. `upper` reads and
 // writes the transposed places, of which only one triangle is looked at.
@@ -219,6 +220,33 @@ int32_t SignLogDeterminant(OpCall& call) {
       return true;
     });
     return 0;
+  });
+}
+
+// Input, Out@GRAD [2, batch...] -> Input@GRAD: the gradient of the logarithm times X⁻ᵀ; the sign is
+// constant.
+int32_t SignLogDeterminantGrad(OpCall& call) {
+  using A = args::dt_sign_log_determinant_grad;
+  const DtBuffer &x = call.Arg(A::Input), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::Input_GRAD);
+  Square s;
+  if (!SquareOf(call, x, s) || !call.Resize(dx, x)) return 1;
+  if (Elements(gradient) != 2 * s.batch)
+    return call.Fail("'%s' has not two elements per matrix of '%s'", gradient.name, x.name);
+  return VisitFloat(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const int64_t bad = ForEachMatrix(call, s, [&](int64_t m) {
+      Matrix<T> inverse(static_cast<size_t>(s.n * s.n), T{0});
+      if (!Invert(Copy<T>(x, s, m), s.n, inverse.data())) return false;
+      const T factor = Data<T>(gradient)[s.batch + m];
+      for (int64_t i = 0; i < s.n; ++i)
+        for (int64_t j = 0; j < s.n; ++j)
+          Data<T>(dx)[(m * s.n + i) * s.n + j] = factor * inverse[static_cast<size_t>(j * s.n + i)];
+      return true;
+    });
+    return bad < 0
+               ? 0
+               : call.Fail("matrix %lld of '%s' is singular", static_cast<long long>(bad), x.name);
   });
 }
 

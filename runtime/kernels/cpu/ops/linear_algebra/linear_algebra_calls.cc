@@ -31,6 +31,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_mul", Entry<Mul>, kFloats},
     {"dt_mul_grad", Entry<MulGrad>, kFloats},
     {"dt_sign_log_determinant", Entry<SignLogDeterminant>, kFloats},
+    {"dt_sign_log_determinant_grad", Entry<SignLogDeterminantGrad>, kFloats},
     {"dt_solve", Entry<Solve>, kFloats},
     {"dt_solve_grad", Entry<SolveGrad>, kFloats},
     {"dt_trace", Entry<Trace>, kNumbers},

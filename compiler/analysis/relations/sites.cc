@@ -45,11 +45,15 @@ class Sources {
     if (!op) return enter(llvm::cast<mlir::BlockArgument>(value));
     ops_.insert(op);
     if (op->getNumOperands() == 0) followSeed(op);
-    // The blocks of control flow are one op of all that they read (blocks.cc): what is inside may
-    // not have been looked at, and says nothing.
-    const bool left = op->getNumRegions() != 0 && leave(llvm::cast<mlir::OpResult>(value));
-    if (!left || pd::OpView::isFrameworkOp(op))
-      work_.append(op->operand_begin(), op->operand_end());
+    // Control flow of the framework is one op of all that it reads, or its blocks were walked
+    // (branches.h): then what they give says more, else nothing.
+    if (pd::OpView::isFrameworkOp(op)) {
+      for (mlir::Region& region : op->getRegions())
+        for (mlir::Block& block : region)
+          if (!block.empty())
+            work_.append(block.back().operand_begin(), block.back().operand_end());
+    } else if (op->getNumRegions() != 0 && leave(llvm::cast<mlir::OpResult>(value))) return;
+    work_.append(op->operand_begin(), op->operand_end());
   }
 
   // The gradient of a loss begins with that loss, though no operand says so: where every share has
@@ -69,6 +73,10 @@ class Sources {
   void enter(mlir::BlockArgument argument) {
     mlir::Operation* parent = argument.getOwner()->getParentOp();
     if (!parent || llvm::isa<pd::ProgramOp>(parent)) return;
+    if (pd::OpView::isFrameworkOp(parent)) {
+      work_.append(parent->operand_begin(), parent->operand_end());
+      return;
+    }
     const auto own =
         static_cast<int>(argument.getOwner()->getNumArguments() - parent->getNumOperands());
     const int at = static_cast<int>(argument.getArgNumber()) - std::max(own, 0);

@@ -259,7 +259,7 @@ def unrolled(words, label):
     return F.cross_entropy(nn.Linear(4, 3)(h), label)
 
 
-@net("Cells both ways by the library's loop", words=WORDS, label=LABEL)
+@net("Cells both ways by the library's loop", "parts", words=WORDS, label=LABEL)
 def two_way_cells(words, label):
     y, _ = nn.BiRNN(nn.GRUCell(8, 4), nn.GRUCell(8, 4))(embed(words))
     return pooled(y, label)

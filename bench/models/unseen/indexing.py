@@ -23,12 +23,12 @@ def indices(*values):
     return paddle.assign(np.array(values, "int64"))
 
 
-@net("Gather along a dim", x=X, label=LABEL)
+@net("Gather along a dim: the framework's gradient is that of the first sample", "parts", x=X, label=LABEL)
 def gather_axis(x, label):
     return flat(paddle.gather(lift(x), indices(3, 0, 3), axis=1), label)
 
 
-@net("Gather by coordinates of each sample", x=X, at=classes(4, 3, 1), label=LABEL)
+@net("Gather by coordinates of each sample", "unknown", x=X, at=classes(4, 3, 1), label=LABEL)
 def gather_nd(x, at, label):
     batch = paddle.arange(8).reshape([8, 1, 1]).expand([8, 3, 1])
     return flat(paddle.gather_nd(lift(x), paddle.concat([batch, at], 2)), label)

@@ -71,7 +71,7 @@ def margin_softmax(x, y):
     return F.cross_entropy((paddle.cos(angle + 0.1 * target) - 0.05 * target) * 8.0, y)
 
 
-@net("N-pair loss of the library", a=X, p=X, y=ONE)
+@net("N-pair loss of the library, which asks for the extent of the batch", "refused", a=X, p=X, y=ONE)
 def npair_of_library(a, p, y):
     project = nn.Linear(6, 4)
     return F.npair_loss(project(a), project(p), paddle.reshape(y, [BATCH]).astype("float32"), l2_reg=0.01)
@@ -103,7 +103,7 @@ def soft_margin(x, y):
     return F.soft_margin_loss(hidden(x), y * 2 - 1)
 
 
-@net("Multi margin, p = 2, weights", x=X, y=ONE)
+@net("Multi margin, p = 2, weights: the framework subtracts a row from a column", "parts", x=X, y=ONE)
 def multi_margin(x, y):
     w = paddle.assign(np.array([1.0, 0.5, 2.0, 1.5], "float32"))
     return F.multi_margin_loss(hidden(x), y, p=2, margin=0.8, weight=w)
@@ -135,7 +135,7 @@ def divergence_mean(x, y):
     return F.kl_div(F.log_softmax(hidden(x)), F.softmax(y), reduction="mean")
 
 
-@net("Segmentation: classes along dim 1, weights of classes", image=numbers(3, 4, 4), y=classes(3, 4, 4))
+@net("Segmentation: classes along dim 1, divided by the weights of its labels", "parts", image=numbers(3, 4, 4), y=classes(3, 4, 4))
 def segmentation(image, y):
     w = paddle.assign(np.array([1.0, 0.5, 2.0], "float32"))
     return F.cross_entropy(nn.Conv2D(3, 3, 3, padding=1)(image), y, weight=w, axis=1)
@@ -146,7 +146,7 @@ def segmentation_sum(image, y):
     return F.cross_entropy(nn.Conv2D(3, 3, 3, padding=1)(image), y, axis=1, ignore_index=2, reduction="sum")
 
 
-@net("Soft labels with weights of classes", x=X, y=Y)
+@net("Soft labels with weights of classes, divided by their sum", "parts", x=X, y=Y)
 def soft_weighted(x, y):
     w = paddle.assign(np.array([1.0, 0.5, 2.0, 1.5], "float32"))
     return F.cross_entropy(hidden(x), F.softmax(y), soft_label=True, weight=w)
@@ -245,7 +245,7 @@ def discrepancy(a, b):
     return kernel(u, u) + kernel(v, v) - 2 * kernel(u, v)
 
 
-@net("Correlations of two views (redundancy reduction)", verdict="parts", a=X, b=X, rate=0.01)
+@net("Correlations of two views (redundancy reduction)", verdict="refused", a=X, b=X, rate=0.01)
 def barlow(a, b):
     project = nn.Linear(6, 4)
     u, v = project(a), project(b)

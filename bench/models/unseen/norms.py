@@ -128,7 +128,7 @@ def weight_normed_whole(x, label):
     return head(nn.utils.weight_norm(nn.Linear(6, 4), dim=None)(x), label)
 
 
-@net("Data norm: statistics that are parameters", verdict="parts", x=numbers(6), label=LABEL)
+@net("Data norm: statistics that are parameters", x=numbers(6), label=LABEL)
 def data_norm(x, label):
     return head(nn.Linear(6, 4)(static.nn.data_norm(x)), label)
 

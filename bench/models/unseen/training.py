@@ -217,7 +217,7 @@ def ragged_reverse(words, label):
     return scored(S.sequence_lod.sequence_pool(h, "last"), label)
 
 
-@net("Ragged: a loss for every row", words=RAGGED, tags=ragged(5, 1, like="words"))
+@net("Ragged: a loss for every row, averaged over all", "parts", words=RAGGED, tags=ragged(5, 1, like="words"))
 def ragged_tags(words, tags):
     return F.cross_entropy(static.nn.fc(rows(words), 5), tags)
 

@@ -28,6 +28,15 @@ def positive(*shape):
     return lambda random: random.uniform(-1, 1, shape) + 3 * np.eye(shape[-1])
 
 
+def indices(*values):
+    return paddle.assign(np.array(values, "int64"))
+
+
+def parts(x):
+    """Real and imaginary parts side by side."""
+    return paddle.stack([paddle.real(x), paddle.imag(x)])
+
+
 for offset, first, second, variant in ((0, 0, 1, ""), (1, 1, 2, "-inner"), (-1, -1, 0, "-negative")):
     row(
         "paddle.diagonal" + variant,
@@ -49,6 +58,76 @@ row("paddle.logcumsumexp-first_axis", lambda x: paddle.logcumsumexp(x * 30, 0), 
 row("paddle.heaviside", lambda x, y: paddle.heaviside(paddle.round(x), y), x=(3, 4), y=(4,))
 row("nn.functional.rrelu-test", lambda x: F.rrelu(x, 0.1, 0.4, training=False), x=(3, 4))
 row("paddle.Tensor.detach", lambda x: x.detach() * x, x=(3, 4))
+
+for axis in (0, 1):
+    row("paddle.cummax-%d" % axis, lambda x, a=axis: paddle.cummax(paddle.round(x * 3), a)[0], x=(3, 4, 2))
+    row("paddle.cummin-%d" % axis, lambda x, a=axis: paddle.cummin(paddle.round(x * 3), a)[0], x=(3, 4, 2))
+    row(
+        "paddle.index_add-%d" % axis,
+        lambda x, y, a=axis: paddle.index_add(x, indices(2, 0, 2), a, y),
+        x=(3, 3, 2),
+        y=(3, 3, 2),
+    )
+for pool in ("sum", "mean", "max", "min"):
+    row(
+        "paddle.geometric.segment_" + pool,
+        lambda x, p=pool: getattr(paddle.geometric, "segment_" + p)(paddle.round(x * 2), indices(0, 0, 1, 3, 3)).reshape([4, 2, 2]),
+        x=(5, 2, 2),
+    )
+    row(
+        "paddle.geometric.send_u_recv-" + pool,
+        lambda x, p=pool: paddle.geometric.send_u_recv(
+            paddle.round(x * 2), indices(0, 2, 2, 3), indices(1, 1, 0, 1), p, out_size=3
+        ).reshape([3, 2]),
+        x=(4, 2),
+    )
+row(
+    "paddle.geometric.send_u_recv-own_rows",
+    lambda x: paddle.geometric.send_u_recv(x, indices(0, 2, 2, 3), indices(1, 1, 0, 3)).reshape([4, 2]),
+    x=(4, 2),
+)
+for power in (3, 1, 0, -2):
+    row("paddle.linalg.matrix_power-%d" % power, lambda x, n=power: paddle.linalg.matrix_power(x, n), x=positive(2, 3, 3))
+row("paddle.linalg.slogdet", lambda x: paddle.linalg.slogdet(x)[1], x=positive(3, 3))
+row("paddle.kron-deep", paddle.kron, x=(4, 3), y=(2,))
+
+
+def unpooled(x, **options):
+    out, where = F.max_pool3d(x, 2, 2, return_mask=True)
+    return F.max_unpool3d(out, where, 2, 2, **options)
+
+
+row("nn.functional.max_unpool3d", unpooled, x=(1, 2, 4, 4, 4))
+row("nn.functional.max_unpool3d-size", lambda x: unpooled(x, output_size=[5, 4, 5]), x=(1, 2, 4, 4, 4))
+for equation in ("bii->b", "bii->bi", "ii,ij->j"):
+    row(
+        "paddle.einsum-" + equation.replace(",", "_").replace("->", "_to_"),
+        lambda *xs, e=equation: paddle.einsum(e, *xs),
+        **dict(zip(("x", "y"), [(3,) * len(one) for one in equation.split("->")[0].split(",")])),
+    )
+for norm in ("backward", "forward", "ortho"):
+    row("paddle.fft.fft2-" + norm, lambda x, n=norm: parts(paddle.fft.fft2(x, norm=n)), x=(2, 3, 4))
+    row("paddle.fft.ifft-" + norm, lambda x, n=norm: parts(paddle.fft.ifft(x, axis=0, norm=n)), x=(6, 2))
+    row("paddle.fft.rfft-" + norm, lambda x, n=norm: parts(paddle.fft.rfft(x, norm=n)), x=(2, 5))
+    row("paddle.fft.rfftn-" + norm, lambda x, n=norm: parts(paddle.fft.rfftn(x, norm=n)), x=(2, 3, 4))
+    row(
+        "paddle.fft.irfft-" + norm,
+        lambda x, y, n=norm: paddle.fft.irfft(paddle.complex(x, y), n=7, norm=n),
+        x=(2, 4),
+        y=(2, 4),
+    )
+    row(
+        "paddle.fft.irfft2-" + norm,
+        lambda x, y, n=norm: paddle.fft.irfft2(paddle.complex(x, y), norm=n),
+        x=(3, 4),
+        y=(3, 4),
+    )
+    row(
+        "paddle.fft.ifft2-" + norm,
+        lambda x, y, n=norm: parts(paddle.fft.ifft2(paddle.complex(x, y), norm=n)),
+        x=(3, 4),
+        y=(3, 4),
+    )
 
 row("second.sigmoid", F.sigmoid, True, x=(3, 4))
 row("second.relu", F.relu, True, x=(3, 4))

@@ -113,14 +113,17 @@ def children_of(pid):
 
 
 def workers_of(pid):
-    """Processes of ranks, in the order in which they were started: by roles and ranks."""
-    found = []
+    """{"trainer 0": process} of the ranks that have begun, by their CONFIG."""
+    found = {}
     for child in children_of(pid):
         try:
             with open("/proc/%d/cmdline" % child, "rb") as f:
-                if f.read().split(b"\0")[0].endswith(b"dtranspile-worker"):
-                    found.append(child)
-        except OSError:
+                if not f.read().split(b"\0")[0].endswith(b"dtranspile-worker"):
+                    continue
+            with open("/proc/%d/fd/4" % child) as f:
+                config = json.load(f)
+            found["%s %d" % (config["role"], config["rank"])] = child
+        except (OSError, ValueError):
             pass
     return found
 
@@ -163,7 +166,7 @@ class Strangers(threading.Thread):
     def run(self):
         kept = []
         while os.path.exists("/proc/%d/fd" % self.pid):
-            ports = ports_of([self.pid] + workers_of(self.pid))
+            ports = ports_of([self.pid, *workers_of(self.pid).values()])
             self.ports |= ports
             for port in ports:
                 kept.append(self.tell(port, self.words[self.told % len(self.words)]))
@@ -221,18 +224,15 @@ class Faults:
         return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     @staticmethod
-    def workers(process, count=1):
+    def worker(process, name):
+        """The process of a rank, as soon as it has begun."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and process.poll() is None:
             found = workers_of(process.pid)
-            if len(found) >= count:
-                return found
+            if name in found:
+                return found[name]
             time.sleep(0.002)
-        fail("no workers: %s" % process.communicate()[0])
-
-    def index(self, who):
-        """Of a rank among the processes: stages by number; two trainers, then the server."""
-        return 2 if who.startswith("server") else int(who.split()[1])
+        fail("no %s: %s" % (name, process.communicate()[0]))
 
     def run_row(self, backend, row):
         what = "%s over %s, %s, %s" % (JOBS[self.kind][0], backend, row.who, row.fault)
@@ -247,31 +247,24 @@ class Faults:
 
     def disturb(self, process, row, what):
         strangers = None
+        late = "meets" in row.fault or row.who == "strangers"
+        name = "trainer 1" if row.who == "strangers" else " ".join(row.who.split()[:2])
         if row.who == "strangers":
             strangers = Strangers(process.pid)
             strangers.start()
-            workers = self.workers(process, 2)
-            # The others listen until it comes.
-            os.kill(workers[1], signal.SIGSTOP)
-            time.sleep(1)
-            workers = workers_of(process.pid)
-            os.kill(workers[1], signal.SIGCONT)
-        elif "meets" in row.fault:
-            index = self.index(row.who)
-            victim = self.workers(process, index + 1)[index]
+        victim = self.worker(process, name)
+        if late:
             os.kill(victim, signal.SIGSTOP)
-            begin = time.monotonic()
-            workers = workers_of(process.pid)
-            if row.status == DONE:
-                time.sleep(1)
-                os.kill(victim, signal.SIGCONT)
         else:
-            workers = self.workers(process, 3 if self.kind == "servers" else 2)
-            time.sleep(2)  # they train
-            workers = workers_of(process.pid)
-            begin = time.monotonic()
-            os.kill(workers[self.index(row.who)], signal.SIGKILL if row.fault == "killed" else signal.SIGSTOP)
+            time.sleep(2)  # all of them train
+            os.kill(victim, signal.SIGKILL if row.fault == "killed" else signal.SIGSTOP)
+        begin = time.monotonic()
+        if late and row.status == DONE:
+            time.sleep(1)
+        workers = [victim, *workers_of(process.pid).values()]
         ports = ports_of([process.pid] + workers)
+        if late and row.status == DONE:
+            os.kill(victim, signal.SIGCONT)
         out = process.communicate(timeout=120)[0]
         if row.status != DONE:
             self.check_failed(what, row, process.returncode, out, time.monotonic() - begin)

@@ -65,7 +65,7 @@ DEVICES = [
     ('dist.device = "cuda"', ["--device", "cpu"], None, None),
     ("", ["--role-device", "server=cuda"], "role 'server' is to run on cuda", "--role-device server=cpu"),
     ("", ["--role-device", "trainer=cuda"], "role 'trainer' is to run on cuda", "--role-device trainer=cpu"),
-    ('dist.device = "cpu"', ["--role-device", "server=tpu"], "--role-device", "ROLE=cpu or ROLE=cuda"),
+    ('dist.device = "cpu"', ["--role-device", "server=tpu"], "--role-device", "expected ROLE=DEVICE with a role of the job and one of cpu, cuda"),
     ('dist.device = "cpu"', ["--role-device", "chief=cpu"], "--role-device", "chief"),
     ('dist.device = "tpu"', [], "expects \"cpu\" or \"cuda\" on a dist.role", 'found "tpu"'),
 ]

@@ -141,6 +141,19 @@ CASES = [
         },
     ),
     (
+        "a second role where servers are asked",
+        "parameter_server.mlir",
+        "fluid18/fit_a_line",
+        [],
+        "dist.role @server on @servers {",
+        "dist.role @watcher on @workers { pd.program @main attributes {block = {idx = 0 : i32, parent = -1 : i32}, "
+        "version = 1008005 : i64} { } } dist.role @server on @servers {",
+        {
+            "verify": (1, "for watcher"),
+            "run": (1, "role 'server' is asked by roles 'trainer' and 'watcher'; servers serve one role"),
+        },
+    ),
+    (
         "a role that is not there",
         "parameter_server.mlir",
         "fluid18/fit_a_line",

@@ -232,6 +232,12 @@ const std::vector<Rule>& rules() {
        "enable_dc_asgd and max_merge_var_num, independent_recv_thread: a gradient is corrected by "
        "what its trainer has pulled last, which is not what merged gradients, or the program, have "
        "seen; turn enable_dc_asgd off"},
+      {{"sum_distributed_tables", "sync_mode"},
+       [](const Strategy& s) {
+         return isServed(s) && s.sum_distributed_tables && !isSynchronous(s);
+       },
+       "sum_distributed_tables and sync_mode: only in rounds gradients of several trainers are "
+       "combined; turn sum_distributed_tables off"},
   };
   return rows;
 }

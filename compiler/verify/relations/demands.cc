@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/relations/rule.h"
+#include "compiler/analysis/relations/table_sum.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {
@@ -43,7 +44,18 @@ void Demands::takeOwnStep(mlir::Value operand, Store& store) const {
   store.correct(operand, std::move(relation));
 }
 
-bool Demands::hasWantedScale(const Relation& relation) const {
+bool Demands::hasWantedScale(mlir::Value operand, const Relation& relation) {
+  const auto tables = question_.contracts.sites.find(kTableSumTag.str());
+  auto merged = operand.getDefiningOp<dist::MergedOp>();
+  if (tables != question_.contracts.sites.end() && merged && !relation.whole.scale.isOne() &&
+      tables->second.count(merged.getVar().str())) {
+    const auto text = question_.contracts.statements.find(kTableSumTag.str());
+    const bool agrees = text != question_.contracts.statements.end() &&
+                        !relation.whole.scale.isLost() &&
+                        text->second == tableSumText(relation.whole.scale);
+    if (agrees) summed_.insert(merged.getVar().str());
+    return agrees;
+  }
   const auto statement = question_.contracts.statements.find(kGradientSumTag.str());
   if (statement == question_.contracts.statements.end() || !relation.gradient)
     return relation.whole.scale.isOne();
@@ -104,7 +116,7 @@ void Demands::beforeUpdate(mlir::Operation* op, Store& store) {
       state = State::replicated();
       wrong = true;
     }
-    if (!hasWantedScale(relation)) {
+    if (!hasWantedScale(operand, relation)) {
       if (!wrong)
         faults_.push_back({op, operand, referenceName(question_, relation, operand),
                            relation.whole.scale, causesOfScale(store, operand)});

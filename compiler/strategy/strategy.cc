@@ -79,10 +79,6 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return s.scale_strategy == "sum" && s.amp; },
        "scale_strategy sum and amp: the factor of the loss is that of its own scaling; leave "
        "scale_strategy at avg"},
-      {{"adaptive_localsgd"},
-       [](const Strategy& s) { return s.adaptive_localsgd; },
-       "adaptive_localsgd: parameters averaged after numbers of steps that follow the loss are not "
-       "offered yet; ask for localsgd, with a number of steps"},
       {{"recompute", "recompute_checkpoints"},
        [](const Strategy& s) { return s.recompute && s.recompute_checkpoints.empty(); },
        "recompute and recompute_checkpoints: say what is kept, by names or patterns of values, or "

@@ -6,6 +6,7 @@ A pair is a driver of this folder and a row of words per program. `pair_<one>_<o
 _LEVELS = ["--use-hierarchical-allreduce", "--hierarchical-allreduce-inter-nranks", "2"]
 _SQRT = ["--recompute", "--recompute-checkpoints", "sqrt"]
 _MERGE = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
+_ADAPTIVE = ["--adaptive-localsgd", "--adaptive-localsgd-init-k-steps", "3"]
 _LARS = ["--lars", "--lars-coeff", "0.01"]
 
 # one+other -> (driver, {program: words behind its name}). What is compared says the driver: with the
@@ -25,6 +26,15 @@ PAIRS = {
         "fluid18/lenet": ["2", "2", "--lamb", "--localsgd-k-steps", "2"],
         "static26/gpt_tiny": ["2", "2", "--lamb"],
     }),
+    "recompute_adaptive": ("local_sgd_case.py", {
+        "fluid18/mnist_mlp": ["2", "8"] + _ADAPTIVE + _SQRT,
+    }),
+    "lars_adaptive": ("local_sgd_case.py", {
+        "fluid18/mnist_mlp": ["2", "8", "--lars"] + _ADAPTIVE,
+    }),
+    "lamb_adaptive": ("local_sgd_case.py", {
+        "fluid18/cosine_adam_mlp": ["2", "8", "--lamb"] + _ADAPTIVE,
+    }),
     "localsgd_hierarchical": ("local_sgd_case.py", {
         "fluid18/mnist_mlp": ["4", "2"] + _LEVELS,
         "fluid18/adamax_mlp": ["4", "3"] + _LEVELS,
@@ -36,6 +46,11 @@ PAIRS = {
     "lamb_pipeline": ("pipeline_case.py", {
         "static26/gpt_tiny_stages": ["2", "--lamb", "'--accumulate-steps 4'"],
         "fluid18/cosine_adam_mlp": ["2", "--lamb", "'--stages 2 --accumulate-steps 2'"],
+    }),
+    "recompute_pipeline": ("pipeline_case.py", {
+        "static26/mlp_stages": ["2", "'--recompute --recompute-checkpoints sqrt'", "'--accumulate-steps 4'"],
+        "static26/gpt_untied_stages": ["4", "'--recompute --recompute-checkpoints sqrt'", "'--accumulate-steps 4'"],
+        "fluid18/mnist_mlp": ["2", "'--recompute --recompute-checkpoints sqrt'", "'--stages 2 --accumulate-steps 2'"],
     }),
     "gradient_merge_sharding": ("gradient_merge_case.py", {
         "fluid18/mnist_mlp": ["2", "2", "--sharding"],

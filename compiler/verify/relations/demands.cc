@@ -87,8 +87,10 @@ void Demands::refuteUnreduced(mlir::Operation* op, mlir::Value operand, unsigned
              (reductions.empty() ? ", never reduced" : "") + ": each of the " +
              std::to_string(store.axes().sizes[axis]) +
              " ranks would apply the gradient of its own samples",
-         "all_reduce " + name + " with sum on " + commFor(question_, store.axes(), axis) +
-             " after its last producer and before " + typeOf(op),
+         "all_reduce " + name + " with " +
+             dist::stringifyReduce(store.of(operand).whole.states[axis].reduce).str() + " on " +
+             commFor(question_, store.axes(), axis) + " after its last producer and before " +
+             typeOf(op),
          reductions);
 }
 

@@ -24,6 +24,7 @@ class Demands : public UpdateWatch {
     Rational scale;
     std::vector<mlir::Operation*> causes;
   };
+  llvm::StringRef ownStepTag() const;
   bool isOwnStep(const Relation& relation) const;
   // 1, but for gradients that the job declares to be another multiple, in these words.
   bool hasWantedScale(const Relation& relation) const;

@@ -1,4 +1,5 @@
 // Trainers and servers out of one role. After ps-place, before ps-startup.
+#include "compiler/analysis/relations/queues.h"
 #include "compiler/analysis/relations/table_sum.h"
 #include "dialects/dist/changes.h"
 #include "dialects/pd/types.h"
@@ -96,10 +97,9 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
       for (mlir::StringAttr name : served.state) sites.push_back(name.str());
     std::string statement = "every push is applied by itself, to what the servers have then";
     if (max_merge_var_num > 1)
-      statement += "; up to " + std::to_string(max_merge_var_num) + " gradients of a trainer, " +
-                   (is_sgd_optimizer ? "added up" : "averaged") + ", are one push";
+      statement += "; " + verify::mergedText(max_merge_var_num, !is_sgd_optimizer);
     if (independent_recv_thread || min_send_grad_num_before_recv > 1)
-      statement += "; trainers go on with parameters that they pulled before their last pushes";
+      statement += std::string("; ") + verify::kPulledBeforeText;
     addContract(getOperation(), "staleness", statement, sites);
     if (!enable_dc_asgd) return;
     sites.clear();

@@ -56,7 +56,7 @@ constexpr ContractRow kContracts[] = {
      "batch, with parameters and optimizer state of its own; an exchange adds 1/N of how far it "
      "has "
      "come to what the servers have, and takes over what others have added",
-     nullptr},
+     isOptimizerState},
     {kWireTag, "values are rounded on their way between ranks", nullptr},
     {kStalenessTag,
      "every trainer's step is the reference's on its own share of the batch, applied to what the "

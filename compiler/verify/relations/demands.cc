@@ -1,6 +1,7 @@
 #include "compiler/verify/relations/demands.h"
 
 #include "compiler/analysis/position.h"
+#include "compiler/analysis/relations/averages.h"
 #include "compiler/analysis/relations/rule.h"
 #include "compiler/analysis/relations/table_sum.h"
 #include "dialects/pd/op_view.h"
@@ -27,17 +28,23 @@ bool isSeed(mlir::Operation* op) {
 
 }  // namespace
 
-// Under local SGD an update takes what the reference would on the rank's own share, and differs
-// between the ranks from there on.
+// Under local SGD, and between exchanges of geo-SGD, an update takes what the reference would on
+// the rank's own share, and differs between the ranks from there on.
 bool Demands::isOwnStep(const Relation& relation) const {
-  return question_.contracts.declares(kLocalSgdTag) && relation.parts.known &&
-         relation.parts.scale.isOne() &&
+  return !ownStepTag().empty() && relation.parts.known && relation.parts.scale.isOne() &&
          llvm::any_of(relation.parts.states, [](const State& state) { return state.isParts(); });
+}
+
+// The contract by which ranks take steps of their own; empty where the job declares none.
+llvm::StringRef Demands::ownStepTag() const {
+  for (llvm::StringRef tag : {llvm::StringRef(kLocalSgdTag), llvm::StringRef(kGeoTag)})
+    if (question_.contracts.declares(tag)) return tag;
+  return {};
 }
 
 void Demands::takeOwnStep(mlir::Value operand, Store& store) const {
   Relation relation = store.of(operand);
-  auto tag = mlir::StringAttr::get(operand.getContext(), kLocalSgdTag);
+  auto tag = mlir::StringAttr::get(operand.getContext(), ownStepTag());
   for (State& state : relation.parts.states)
     if (state.isParts()) state = State::different(tag);
   relation.whole = relation.parts;

@@ -26,6 +26,7 @@ class Demands : public UpdateWatch {
     Rational scale;
     std::vector<mlir::Operation*> causes;
   };
+  llvm::StringRef ownStepTag() const;
   bool isOwnStep(const Relation& relation) const;
   // 1, but for gradients that the job declares to be another multiple, in these words.
   bool hasWantedScale(mlir::Value operand, const Relation& relation);

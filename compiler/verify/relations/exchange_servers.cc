@@ -150,6 +150,18 @@ class Servers {
       return std::nullopt;
     });
     pd::SetOp last;
+    for (mlir::Operation& op : loop.getBody().front()) {
+      const pd::OpSpec* spec = pd::OpView::isFrameworkOp(&op) ? pd::OpView(&op).spec() : nullptr;
+      if (!llvm::isa<dist::MergedOp, dist::YieldOp, pd::GetOp, pd::SetOp, pd::DeclOp>(op) &&
+          !(spec && spec->effects == pd::kPure && op.getNumRegions() == 0))
+        open(
+            &op, "geo-server",
+            "stands in the handler of " + quoted(table) + ", and does more than to compute a value",
+            "remove it");
+      if (op.hasAttr(dist::kRelAttr))
+        open(&op, "claim", "claims a relation, and is part of an exchange: nobody looks at it",
+             "remove its dist.rel");
+    }
     for (auto set : loop.getBody().front().getOps<pd::SetOp>()) {
       if (set.getVar() != table || last)
         return refute(set, "geo-server",

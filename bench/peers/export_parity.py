@@ -3,10 +3,12 @@
 
     export_parity.py [--tools FOLDER] [--corpus FOLDER] [CASE...]
 
-For each row of CASES: transpile, verify and export with the command line (of JOBS: verify and export), then one process per rank of paddlepaddle 2.6.2 (the interpreter that runs
+For each row of CASES and STRATEGIES: transpile, verify and export with the command line (of JOBS: verify and export), then one process per rank of paddlepaddle 2.6.2 (the interpreter that runs
 this script must have it: `pip install paddlepaddle==2.6.2 numpy==1.26.4 protobuf==4.25.8`) on the loopback interface with Gloo. A CPU build of the
 framework has no NCCL, so what only sets up or orders NCCL communicators is dropped, and only rings of all ranks can be run. Losses: mean over ranks
-within 1e-5 + 1e-4 * |loss| of golden.json on every step; exit status 1 where one is not. TOOLS default to bazel-bin/tools/dtranspile, the corpus
+within 1e-5 + 1e-4 * |loss| of golden.json on every step; those of STRATEGIES, whose programs compute something else, of a native run of the same job. Half precision:
+the CPU build has kernels for few ops of it, so programs of mixed precision run with float32 in its place (every cast, check, branch and counter stays), and are held
+to golden.json. Exit status 1 where a loss is not. TOOLS default to bazel-bin/tools/dtranspile, the corpus
 to where the build unpacks it.
 """
 
@@ -17,6 +19,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+
+import numpy
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 LIMIT_SECONDS = 300
@@ -46,6 +50,32 @@ CASES = [
     ("static26/gpt_tiny", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2"]),
     ("static26/gpt_tiny", 4, ["--tensor-parallel", "--tensor-parallel-degree", "4"]),
     ("static26/bert_tiny", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2"]),
+]
+
+MERGED = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
+LOCAL = ["--collective-mode", "local_sgd"]
+# Strategies that change the computation, or what travels: case, ranks, flags.
+STRATEGIES = [
+    ("static26/mlp_amp_ready", 2, ["--amp"]),
+    ("static26/lenet", 2, ["--amp"]),
+    ("static26/bert_tiny", 2, ["--amp"]),
+    ("static26/gpt_tiny", 2, ["--amp"]),
+    ("static26/gpt_tiny", 2, ["--amp", "--recompute", "--recompute-checkpoints", "sqrt"]),
+    ("fluid18/mnist_mlp", 2, MERGED),
+    ("static26/gpt_tiny", 2, MERGED),
+    # Not of fluid18, since 2.6.2 does not run these ops as 1.8 saves them: lars_weight_decay was one number and is a list, lamb gave no powers of its rates.
+    ("static26/mlp_amp_ready", 2, ["--lars", "--lars-coeff", "0.01"]),
+    ("static26/gpt_tiny", 2, ["--lamb"]),
+    ("fluid18/mnist_mlp", 2, LOCAL),
+    ("fluid18/mnist_mlp", 2, LOCAL + ["--localsgd-k-steps", "2"]),
+    ("fluid18/mnist_mlp", 2, ["--fp16-allreduce"]),
+    ("static26/gpt_tiny", 2, ["--fp16-allreduce"]),
+]
+
+# A feed of the first step, on the first rank, holds an infinity: that step is left out on all ranks, and the others are as in a native run without it.
+OVERFLOWS = [
+    ("static26/mlp_amp_ready", 2, ["--amp"]),
+    ("static26/lenet", 2, ["--amp"]),
 ]
 
 # Jobs by hand (test/jobs): file, case, ranks, runs per step of the case.
@@ -149,7 +179,28 @@ def dims_of(data):
     return dims
 
 
-def rank_main(case, folder, rank, port, runs, split):
+def in_float32(data):
+    """The program with float32 in place of half precision: types of variables, and attributes that name types."""
+    from paddle.base.proto import framework_pb2 as pb
+
+    program = pb.ProgramDesc.FromString(data)
+    half, single = (pb.VarType.FP16, pb.VarType.BF16), pb.VarType.FP32
+    for block in program.blocks:
+        for var in block.vars:
+            for holder in ("lod_tensor", "selected_rows", "tensor_array"):
+                if var.type.HasField(holder):
+                    tensor = getattr(var.type, holder)
+                    tensor = tensor if hasattr(tensor, "data_type") else tensor.tensor
+                    if tensor.data_type in half:
+                        tensor.data_type = single
+        for op in block.ops:
+            for attr in op.attrs:
+                if attr.name in ("dtype", "in_dtype", "out_dtype") and attr.i in half:
+                    attr.i = single
+    return program.SerializeToString()
+
+
+def rank_main(case, folder, rank, port, runs, widened, poisoned, split):
     """One rank: prints {fetch: [value of every step]} as its last line. `split`: ranks that a layer is split over, whose feeds are equal."""
     os.environ["GLOG_minloglevel"] = "2"
     os.environ["FLAGS_new_executor_sequential_run"] = (
@@ -168,7 +219,8 @@ def rank_main(case, folder, rank, port, runs, split):
 
     def parse(name):
         with open(os.path.join(folder, name), "rb") as f:
-            program = static.Program.parse_from_string(f.read())
+            data = f.read()
+        program = static.Program.parse_from_string(in_float32(data) if widened else data)
         for block in program.blocks:
             adapt(block)
         return program
@@ -191,7 +243,9 @@ def rank_main(case, folder, rank, port, runs, split):
             array = array.reshape((-1, array.shape[1] // runs) + array.shape[2:])
             rows = array.shape[1] * split // len(trainers)
             first = rank // split * rows
-            feeds[name[:-4]] = array[:, first : first + rows]
+            feeds[name[:-4]] = array[:, first : first + rows].copy()
+            if poisoned and rank == 0 and array.dtype == np.float32:
+                feeds[name[:-4]][0].flat[0] = np.inf
     values = []
     for step in range(len(next(iter(feeds.values())))):
         if description.get("lr_var"):
@@ -208,7 +262,7 @@ def rank_main(case, folder, rank, port, runs, split):
     os._exit(0)  # threads of Gloo outlive the interpreter's own shutdown
 
 
-def train(case, folder, ranks, runs=1, split=1):
+def train(case, folder, ranks, runs=1, widened=False, poisoned=False, split=1):
     """Mean of the losses over the ranks and the runs of a step, per step."""
     port = free_port()
     with tempfile.TemporaryDirectory() as scratch:  # Gloo's key-value server writes into the working directory
@@ -220,6 +274,8 @@ def train(case, folder, ranks, runs=1, split=1):
             os.path.abspath(folder),
             str(port),
             str(runs),
+            str(int(widened)),
+            str(int(poisoned)),
             str(split),
         ]
         processes = [
@@ -259,6 +315,24 @@ def make_job(tool, case, ranks, flags, job):
     call(tool, "transpile", *program, "-o", job, *mode, *flags)
 
 
+def native_losses(tool, case, job, work, first=0):
+    """Means over the ranks of a run of the job without the framework, from one step of the feeds on."""
+    report, feeds = os.path.join(work, "report.json"), os.path.join(work, "feeds")
+    os.makedirs(feeds, exist_ok=True)
+    for name in os.listdir(os.path.join(case, "feeds")):
+        array = numpy.load(os.path.join(case, "feeds", name))
+        numpy.save(os.path.join(feeds, name), array[first:])
+    words = ["--feeds", feeds, "--init", os.path.join(case, "init")]
+    with open(os.path.join(case, "case.json")) as f:
+        description = json.load(f)
+    if description.get("lr_var"):
+        rates = description["lr_per_step"][first:]
+        words += ["--per-step", description["lr_var"] + "=" + ",".join(map(str, rates))]
+    call(tool, "run", job, *words, "--report", report)
+    with open(report) as f:
+        return json.load(f)["fetch"][description["loss"]]
+
+
 def compare(tools, corpus, name, ranks, flags, by_hand="", runs=1):
     """The largest difference of a loss, as a part of what is allowed."""
     tool, case = os.path.join(tools, "dtranspile"), os.path.join(corpus, name)
@@ -274,28 +348,48 @@ def compare(tools, corpus, name, ranks, flags, by_hand="", runs=1):
             make_job(tool, case, ranks, flags, job)
         # Of a program that was changed it may be open whether it means what the source does.
         allowed = (0, 3) if "--recompute" in flags else (0,)
+        widened = "--amp" in flags or "--fp16-allreduce" in flags
         done = subprocess.run([tool, "verify", job], stdout=subprocess.PIPE, text=True)
         if done.returncode not in allowed:
             fail("verify of %s ends with %d\n%s" % (name, done.returncode, done.stdout))
         call(tool, "export", job, "-o", folder)
         degree = flags.index("--tensor-parallel-degree") + 1 if "--tensor-parallel" in flags else 0
-        found = train(case, folder, ranks, runs, int(flags[degree]) if degree else 1)
+        found = train(case, folder, ranks, runs, widened, split=int(flags[degree]) if degree else 1)
+        if any(flag in flags for flag in ("--gradient-merge", "--lars", "--lamb", "--collective-mode")):
+            golden = native_losses(tool, case, job, work)
     expected = [e[0] if isinstance(e, list) else e for e in golden]
     if len(found) != len(expected):
         fail("%s: %d steps, expected %d" % (name, len(found), len(expected)))
     return max(abs(a - b) / (1e-5 + 1e-4 * abs(b)) for a, b in zip(found, expected))
 
 
+def compare_overflow(tools, corpus, name, ranks, flags):
+    """The same of the steps behind one that is left out."""
+    tool, case = os.path.join(tools, "dtranspile"), os.path.join(corpus, name)
+    with tempfile.TemporaryDirectory() as work:
+        job, plain, folder = (os.path.join(work, what) for what in ("job", "plain", "export"))
+        make_job(tool, case, ranks, flags, job)
+        make_job(tool, case, ranks, [], plain)
+        call(tool, "verify", job)
+        call(tool, "export", job, "-o", folder)
+        found = train(case, folder, ranks, 1, widened=True, poisoned=True)
+        expected = native_losses(tool, case, plain, work, first=1)
+    expected = [e[0] if isinstance(e, list) else e for e in expected]
+    if numpy.isfinite(found[0]) or len(found) != len(expected) + 1:
+        fail("%s: no step overflows: %s" % (name, found))
+    return max(abs(a - b) / (1e-5 + 1e-4 * abs(b)) for a, b in zip(found[1:], expected))
+
+
 def main():
     if sys.argv[1:2] == ["--rank-of"]:
-        case, folder, port, runs, split, rank = sys.argv[2:]
-        return rank_main(case, folder, int(rank), int(port), int(runs), int(split))
+        case, folder, port, runs, widened, poisoned, split, rank = sys.argv[2:]
+        return rank_main(case, folder, int(rank), int(port), int(runs), widened == "1", poisoned == "1", int(split))
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tools", default=os.path.join(ROOT, "bazel-bin/tools/dtranspile"))
     parser.add_argument("--corpus", default=os.path.join(ROOT, "bazel-bin/test/corpus"))
     parser.add_argument("cases", nargs="*")
     options = parser.parse_args()
-    rows = [row for row in CASES if not options.cases or row[0] in options.cases]
+    rows = [row for row in CASES + STRATEGIES if not options.cases or row[0] in options.cases]
     jobs = [row for row in JOBS if not options.cases or row[0] in options.cases]
     if not rows and not jobs:
         fail("no row of CASES or JOBS is named " + " or ".join(options.cases))
@@ -305,6 +399,12 @@ def main():
         part = compare(options.tools, options.corpus, name, ranks, flags)
         worst = max(worst, part)
         print("%-36s %5d  %.4f %s" % (name, ranks, part, " ".join(flags)), flush=True)
+    for name, ranks, flags in OVERFLOWS:
+        if options.cases and name not in options.cases:
+            continue
+        part = compare_overflow(options.tools, options.corpus, name, ranks, flags)
+        worst = max(worst, part)
+        print("%-36s %5d  %.4f %s, a step left out" % (name, ranks, part, " ".join(flags)), flush=True)
     for job, name, ranks, runs in jobs:
         part = compare(options.tools, options.corpus, name, ranks, [], job, runs)
         worst = max(worst, part)

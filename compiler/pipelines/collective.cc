@@ -65,7 +65,7 @@ std::vector<Axis> meshOf(const Strategy& s) {
 
 // What a pass is told beside the fields that are its options.
 // Data: the axes over which the batch is cut, micro-batches among them. Stages: that of the stages.
-// Layers: that over which layers are split.
+// Layers: that over which layers are split. Pieces: whether ranks have some of the parameters each.
 enum class Told {
   Nothing,
   Axes,
@@ -76,7 +76,8 @@ enum class Told {
   Layers,
   LayersOnly,
   Servers,
-  Serving
+  Serving,
+  Pieces
 };
 
 struct Step {
@@ -98,7 +99,7 @@ const Step kSteps[] = {
     {"check-source", Told::Nothing, always},
     // What changes the program of one device; the other one is kept beside it.
     {"keep-source", Told::Nothing, changesProgram},
-    {"amp", Told::Nothing, [](const Strategy& s) { return s.amp; }, "amp"},
+    {"amp", Told::Pieces, [](const Strategy& s) { return s.amp; }, "amp"},
     {"recompute", Told::Nothing, [](const Strategy& s) { return s.recompute; }, "recompute"},
     {"lars", Told::Nothing, [](const Strategy& s) { return s.lars; }, "lars"},
     {"lamb", Told::Nothing, [](const Strategy& s) { return s.lamb; }, "lamb"},
@@ -165,6 +166,7 @@ std::string optionsOf(const Step& step, const Strategy& strategy) {
   if (step.told == Told::Layers || step.told == Told::LayersOnly)
     text += std::string(" axes=") + kLayers;
   if (step.told == Told::LayersOnly) text += " carries=layers";
+  if (step.told == Told::Pieces && isPipelined(strategy)) text += " apart=true";
   if (servers) text += " servers=" + std::to_string(serverCount(strategy));
   if (step.told == Told::Serving) text += " serve=" + serveMode(strategy);
   // Trainers of servers do not speak to each other.

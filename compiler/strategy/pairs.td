@@ -89,8 +89,11 @@ def : Conflicts<Dgc, [Hierarchical],
 def : Composes<Dgc, [Recompute], "pair_dgc_recompute">;
 def : Later<Dgc, [SyncBatchNorm],
             "it has not been shown on programs yet">;
-def : Later<AdaptiveLocalSgd, [Recompute, Lars, Lamb, Hierarchical],
-            "averages that follow the loss are not offered yet">;
+def : Composes<AdaptiveLocalSgd, [Recompute], "pair_recompute_adaptive">;
+def : Composes<AdaptiveLocalSgd, [Lars], "pair_lars_adaptive">;
+def : Composes<AdaptiveLocalSgd, [Lamb], "pair_lamb_adaptive">;
+def : Later<AdaptiveLocalSgd, [Hierarchical],
+            "the mean loss that decides would have to be followed through sums of several levels">;
 def : Later<AdaptiveLocalSgd, [Amp],
             "each replica would scale by a number of its own, and leave out steps of its own">;
 def : Later<AdaptiveLocalSgd, [GradientMerge],
@@ -136,7 +139,8 @@ def : Composes<Amp, [GradientMerge], "amp_gradient_merge",
 def : Composes<Amp, [SyncBatchNorm], "amp_sync_batch_norm",
                "statistics are taken in float32">;
 def : Composes<Amp, [Recompute], "amp_recompute">;
-def : Later<Amp, [Sharding], "the flag of infinite gradients would have to be joined over the parts">;
+def : Composes<Amp, [Sharding], "amp_sharding",
+               "each rank looks at its parts, and all know whether any has found something">;
 def : Later<Amp, [Served], "servers would have to leave a round out where a trainer overflows">;
 def : Later<Amp, [LocalSgd],
             "each replica would scale by a number of its own, and leave out steps of its own">;
@@ -165,10 +169,9 @@ def : Later<Sharding, [Hierarchical],
             "parts would be summed level by level; ranks beside sharding_degree sum parts already">;
 def : Composes<Lars, [Pipeline], "pair_lars_pipeline">;
 def : Composes<Lamb, [Pipeline], "pair_lamb_pipeline">;
-def : Later<Pipeline, [Amp],
-            "the flag of infinite gradients would have to be joined over the stages">;
-def : Composes<Recompute, [Pipeline], "pair_recompute_pipeline",
-               "what is computed again is so in the backward task of its stage">;
+def : Composes<Pipeline, [Amp], "amp_pipeline",
+               "each stage looks at its gradients, and all know whether any has found something">;
+def : Composes<Pipeline, [Recompute], "pair_recompute_pipeline">;
 def : Later<Pipeline, [Asp], "masks would have to lie on the stages of their parameters">;
 def : Later<Pipeline, [GradientMerge],
             "the branch of the k-th step would have to be cut over the stages; take accumulate_steps "
@@ -229,8 +232,7 @@ def : Composes<Amp, [Lookahead], "lookahead_amp", "a step that is left out does 
 def : Composes<Recompute, [Lookahead], "lookahead_recompute">;
 def : Composes<Lars, [Lookahead], "lookahead_lars">;
 def : Composes<Lamb, [Lookahead], "lookahead_lamb">;
-def : Later<Lookahead, [GradientMerge],
-            "slow weights would count the updates in the branch of the k-th step">;
+def : Composes<Lookahead, [GradientMerge], "lookahead_merge", "updates count, not steps">;
 def : Composes<Lookahead, [Fp16AllReduce], "lookahead_fp16_all_reduce">;
 def : Composes<Lookahead, [SyncBatchNorm], "lookahead_sync_batch_norm">;
 def : Composes<Lookahead, [Hierarchical], "lookahead_hierarchical">;

@@ -155,6 +155,15 @@ class Planner {
     }
   }
 
+  // What runs once and keeps the value of a variable before the step (amp, for steps that are left
+  // out) takes it in front of the loop, where the variable is set there.
+  bool keepsInFront(mlir::Operation* op) {
+    if (!plan_.once.contains(op) || pd::OpView(op).type() != "assign") return false;
+    plan_.once.remove(op);
+    plan_.before.insert(op);
+    return true;
+  }
+
   // A variable that is set in front of the loop has its new value in the loop and behind it.
   mlir::LogicalResult checkOrder() {
     llvm::DenseMap<mlir::StringAttr, mlir::Operation*> last;
@@ -165,7 +174,7 @@ class Planner {
       mlir::Operation* set = last.lookup(get.getVarAttr().getAttr());
       if (!set || set->isBeforeInBlock(get)) continue;
       for (mlir::Operation* user : get->getUsers())
-        if (!plan_.before.contains(inBlock(&body_, user)))
+        if (!plan_.before.contains(inBlock(&body_, user)) && !keepsInFront(user))
           return user->emitError("reads the value that '")
                  << get.getVar() << "' has before it is set in front of the micro-batches";
     }

@@ -6,6 +6,7 @@ A pair is a driver of this folder and a row of words per program. `pair_<one>_<o
 _LEVELS = ["--use-hierarchical-allreduce", "--hierarchical-allreduce-inter-nranks", "2"]
 _SQRT = ["--recompute", "--recompute-checkpoints", "sqrt"]
 _MERGE = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
+_ADAPTIVE = ["--adaptive-localsgd", "--adaptive-localsgd-init-k-steps", "3"]
 _LARS = ["--lars", "--lars-coeff", "0.01"]
 _SPLIT = ["--tensor-parallel", "--tensor-parallel-degree", "2"]
 _STAGES = ["--pipeline", "--stages", "2", "--accumulate-steps", "2"]
@@ -27,6 +28,15 @@ PAIRS = {
         "fluid18/lenet": ["2", "2", "--lamb", "--localsgd-k-steps", "2"],
         "static26/gpt_tiny": ["2", "2", "--lamb"],
     }),
+    "recompute_adaptive": ("local_sgd_case.py", {
+        "fluid18/mnist_mlp": ["2", "8"] + _ADAPTIVE + _SQRT,
+    }),
+    "lars_adaptive": ("local_sgd_case.py", {
+        "fluid18/mnist_mlp": ["2", "8", "--lars"] + _ADAPTIVE,
+    }),
+    "lamb_adaptive": ("local_sgd_case.py", {
+        "fluid18/cosine_adam_mlp": ["2", "8", "--lamb"] + _ADAPTIVE,
+    }),
     "localsgd_hierarchical": ("local_sgd_case.py", {
         "fluid18/mnist_mlp": ["4", "2"] + _LEVELS,
         "fluid18/adamax_mlp": ["4", "3"] + _LEVELS,
@@ -38,6 +48,11 @@ PAIRS = {
     "lamb_pipeline": ("pipeline_case.py", {
         "static26/gpt_tiny_stages": ["2", "--lamb", "'--accumulate-steps 4'"],
         "fluid18/cosine_adam_mlp": ["2", "--lamb", "'--stages 2 --accumulate-steps 2'"],
+    }),
+    "recompute_pipeline": ("pipeline_case.py", {
+        "static26/mlp_stages": ["2", "'--recompute --recompute-checkpoints sqrt'", "'--accumulate-steps 4'"],
+        "static26/gpt_untied_stages": ["4", "'--recompute --recompute-checkpoints sqrt'", "'--accumulate-steps 4'"],
+        "fluid18/mnist_mlp": ["2", "'--recompute --recompute-checkpoints sqrt'", "'--stages 2 --accumulate-steps 2'"],
     }),
     "gradient_merge_sharding": ("gradient_merge_case.py", {
         "fluid18/mnist_mlp": ["2", "2", "--sharding"],
@@ -87,10 +102,6 @@ PAIRS = {
     "pipeline_tensor_parallel": ("tensor_parallel_case.py", {
         "static26/gpt_tiny": ["60", "4/2", "8/2"] + _STAGES,
         "static26/bert_tiny": ["60", "4/2"] + _STAGES,
-    }),
-    "recompute_pipeline": ("recompute_case.py", {
-        "static26/gpt_tiny": ["2,4", "{}:sqrt"] + _STAGES,
-        "static26/bert_tiny": ["2", "{}:auto"] + _STAGES,
     }),
     "pipeline_fp16_allreduce": ("fp16_all_reduce_case.py", {
         "static26/gpt_tiny": ["4"] + _STAGES,

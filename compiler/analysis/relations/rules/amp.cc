@@ -1,5 +1,7 @@
 // Relation rules: family `amp`. Predicates of the update must be equal on all ranks. Notation:
 // rule.h.
+#include <optional>
+
 #include "compiler/analysis/relations/kinds.h"
 #include "compiler/analysis/relations/rules/families.h"
 #include "dialects/dist/dist.h"
@@ -57,31 +59,53 @@ void giveEach(RuleContext& context, const Clause& clause) {
         if (number && input.slot != "X")
           form.terms.push_back({number, wholeLabels(number), Use::Value});
     form.result = ownLabels(out);
+    form.flat = true;
     context.result("Out", i, form);
   }
 }
 
-// Whether one element of all gradients is not finite: a rank looks at its parts. Elements are taken
-// together in any grouping, so that what one axis cuts, along whatever dim of each gradient, is one
-// label.
-void checkFinite(RuleContext& context) {
-  const Clause& clause = context.clauses()[0];
-  if (isGuarded(context.op())) giveEach(context, clause);
-  else giveWhole(context, context.clauses());
-  mlir::Value found = context.op().output("FoundInfinite");
-  if (!found) return;
-  Form form = formOf(context, clause, wholeLabels);
-  for (Term& term : form.terms) {
-    const Reading& reading = context.relation(term.value).whole;
-    for (unsigned axis = 0; reading.known && axis < context.axes().count(); ++axis) {
-      const State& state = reading.states[axis];
-      if (state.isSplit() && state.dim >= 0 && state.dim < static_cast<int>(term.labels.size()))
-        term.labels[state.dim] = static_cast<int>(axis);
-    }
+// Both hold; what is replicated says nothing against the other. False where the two do not join.
+bool join(Reading& mine, const Reading& other) {
+  if (!mine.known || !other.known) return mine = {}, false;
+  for (auto [own, theirs] : llvm::zip(mine.states, other.states)) {
+    if (own.isReplicated()) own = theirs;
+    else if (!theirs.isReplicated() && !(own == theirs)) return mine = {}, false;
   }
-  form.result = wholeLabels(found);
-  form.fold = Fold::Or;
-  context.result("FoundInfinite", form);
+  return true;
+}
+
+// Whether one element of all gradients is not finite. A rank looks at its parts, along whatever dim
+// each gradient is cut, or flat (the pad is zero, and finite): what it finds in any of them is a
+// term of the answer.
+void checkFinite(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  if (isGuarded(op)) giveEach(context, context.clauses()[0]);
+  else giveWhole(context, context.clauses());
+  mlir::Value found = op.output("FoundInfinite"), scale = op.input("Scale");
+  if (!found || !scale) return;
+  std::optional<Relation> all;
+  for (mlir::Value x : op.inputs("X")) {
+    if (!x) continue;
+    Form form;
+    form.terms.push_back({x, ownLabels(x), Use::Value});
+    form.terms.push_back({scale, wholeLabels(scale), Use::Value});
+    form.result = wholeLabels(found);
+    form.fold = Fold::Or;
+    form.flat = true;
+    context.result("FoundInfinite", form);
+    bool joined = true;
+    context.adjust("FoundInfinite", [&](Relation& one) {
+      if (all) {
+        joined = join(one.whole, all->whole);
+        join(one.parts, all->parts);
+        one.addTags(all->tags);
+        one.perShare |= all->perShare;
+      }
+      joined &= one.whole.known;
+      all = one;
+    });
+    if (!joined) return;
+  }
 }
 
 void updateScale(RuleContext& context) {

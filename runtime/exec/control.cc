@@ -7,12 +7,27 @@
 #include <cerrno>
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
+
 namespace dtranspile::exec {
+
+absl::Status NoFurtherThread(const std::system_error& error) {
+  // Of other errors than this one the text says enough.
+  if (error.code() != std::errc::resource_unavailable_try_again)
+    return absl::InternalError(error.what());
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the system grants no further thread (", error.what(),
+                   "); raise the limits of processes and of memory (`ulimit -u`, `ulimit -v`)"));
+}
 
 ControlChannel::ControlChannel(int fd) : fd_(fd), gone_(fd < 0) {
   if (gone_) return;
   fcntl(fd_, F_SETFL, fcntl(fd_, F_GETFL) | O_NONBLOCK);
-  thread_ = std::thread([this] { Run(); });
+  try {
+    thread_ = std::thread([this] { Run(); });
+  } catch (const std::system_error& error) {
+    status_ = NoFurtherThread(error);
+  }
 }
 
 ControlChannel::~ControlChannel() {

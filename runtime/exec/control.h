@@ -8,8 +8,10 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 
+#include "absl/status/status.h"
 #include "runtime/exec/json_reader.h"
 
 namespace dtranspile::exec {
@@ -19,12 +21,15 @@ constexpr std::chrono::seconds kSignOfLife{1};
 
 class ControlChannel {
  public:
-  // Writes to `fd`, a pipe that stays open for the life of the channel; -1: nobody reads.
+  // Writes to `fd`, a pipe that stays open for the life of the channel; -1: nobody reads. Throws
+  // nothing: without a thread for it there are no signs of life, and `status` says so.
   explicit ControlChannel(int fd);
   // Waits until everything is written, or nobody reads any more.
   ~ControlChannel();
   ControlChannel(const ControlChannel&) = delete;
   ControlChannel& operator=(const ControlChannel&) = delete;
+
+  const absl::Status& status() const { return status_; }
 
   // Writes a line, now or when there is room; waits only where very much is unread. False when
   // nobody reads any more.
@@ -35,6 +40,7 @@ class ControlChannel {
   void Write();  // what there is room for
 
   const int fd_;
+  absl::Status status_;
   std::mutex mutex_;  // of all below
   std::condition_variable changed_;
   std::string unwritten_;
@@ -42,6 +48,9 @@ class ControlChannel {
   bool ends_ = false;
   std::thread thread_;  // signs of life, and what there was no room for
 };
+
+// What a thread that could not be started threw, as an error with its remedy.
+absl::Status NoFurtherThread(const std::system_error& error);
 
 // A number for JSON, which has no NaN and no infinities: those become the strings "nan", "inf",
 // "-inf".

@@ -405,12 +405,7 @@ absl::Status RunCatching(Worker& worker) {
   try {
     return worker.Run();
   } catch (const std::system_error& error) {
-    // A thread that the system does not grant says no more than this by itself.
-    if (error.code() != std::errc::resource_unavailable_try_again)
-      return absl::InternalError(error.what());
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the system grants no further thread (", error.what(),
-                     "); raise the limits of processes and of memory (`ulimit -u`, `ulimit -v`)"));
+    return NoFurtherThread(error);
   } catch (const std::exception& error) {
     return absl::InternalError(error.what());
   }
@@ -421,7 +416,7 @@ absl::Status RunCatching(Worker& worker) {
 RankEnd RunRank(const WorkerConfig& config, const WorkerLinks& links) {
   ControlChannel control(config.control_fd);
   Worker worker(config, links, control);
-  const absl::Status status = RunCatching(worker);
+  const absl::Status status = control.status().ok() ? RunCatching(worker) : control.status();
   return status.ok() ? RankEnd() : worker.Report(status);
 }
 

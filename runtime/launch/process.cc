@@ -119,7 +119,8 @@ absl::StatusOr<std::string> FindWorker(const std::string& given) {
     path = io::ParentOf(std::string_view(own, static_cast<size_t>(std::max<ssize_t>(length, 0)))) +
            "/dtranspile-worker";
   }
-  if (access(path.c_str(), X_OK) != 0)
+  // By the rights in effect, by which it will be started.
+  if (faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0)
     return absl::InvalidArgumentError(absl::StrCat(
         path, ": not there or not executable; build //tools/dtranspile:dtranspile-worker"));
   return path;

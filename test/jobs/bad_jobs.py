@@ -51,7 +51,7 @@ CASES = [
         "fluid18/fit_a_line",
         ["dist.role", "pd.while"],
         "%left = pd.less_than X(%next) Y(%all_turns)",
-        '%q = pd.cast X(%grad_b) -> Out("q") {in_dtype = 5 : i32, out_dtype = 3 : i32} : (tensor<1xf32>) -> tensor<1xi64> '
+        'pd.decl "q" tensor of int64 [1] {persistable = false} %q = pd.cast X(%grad_b) -> Out("q") {in_dtype = 5 : i32, out_dtype = 3 : i32} : (tensor<1xf32>) -> tensor<1xi64> '
         "%left = pd.less_than X(%q) Y(%all_turns)",
         {
             "verify": (1, "D26"),

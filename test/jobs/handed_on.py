@@ -28,6 +28,13 @@ ONE = "tensor<1xf32>"
 PEAK = ' -> Out("peak") {dim = array<i32: 0>, keep_dim = false, op_role = 2 : i32, reduce_all = true}'
 
 
+def declared(text, context, kind, persistable):
+    """With declarations in front of the first one behind these texts; name: whether it is a variable."""
+    line = 'pd.decl "%s" tensor of %s [1] {persistable = %s}'
+    lines = [line % (name, kind, str(value).lower()) for name, value in persistable.items()]
+    return insert(text, context, "pd.decl", "\n".join(lines) + "\n")
+
+
 def insert(text, context, before, what):
     at = 0
     for part in context:
@@ -63,6 +70,8 @@ def with_peak(text, begin, fold, reduce):
     for word, value in (("BEGIN", begin), ("FOLD", fold), ("REDUCE", reduce), ("ONE", ONE)):
         loop = loop.replace(word, value)
     text = insert(text, ["dist.role @server", "dist.handle round"], "%rate", loop)
+    text = declared(text, ["module @source"], "float32", {"peak": True})
+    text = declared(text, ["dist.role @server"], "float32", {"peak": True, "peak.limit": False, "peak.so_far": False})
     text = insert(text, [], "dist.comm @ps", "dist.comm @among on @servers over [ps] group\n")
     return text.replace("[ps = 1]", "[ps = 2]").replace("per 10", "per 5")
 
@@ -89,6 +98,8 @@ def with_numbers(text):
         "pd.set @numbers, %zero : COUNT\n"
     )
     start = ["dist.role @server", "pd.program @startup"]
+    text = declared(text, ["dist.role @server"], "int64", {"numbers": True, "none": False, "so_far": False})
+    text = declared(text, start, "int64", {"numbers": True})
     return insert(text, start, "%learning_rate_0 =", zero.replace("COUNT", COUNT))
 
 

@@ -60,8 +60,8 @@ SHARDING = {
 TENSOR_PARALLEL = {
     "tensor_parallel_mnist_mlp": ["fluid18/mnist_mlp", "6", "2/2", "4/2"],
     "tensor_parallel_mlp_stages": ["static26/mlp_stages", "6", "2/2", "4/4", "4/2"],
-    "tensor_parallel_gpt_tiny": ["static26/gpt_tiny", "60", "2/2", "4/4", "4/2"],
-    "tensor_parallel_bert_tiny": ["static26/bert_tiny", "60", "2/2", "4/4", "4/2"],
+    "tensor_parallel_gpt_tiny": ["static26/gpt_tiny", "60", "2/2=1048576", "4/4=1572864", "4/2"],
+    "tensor_parallel_bert_tiny": ["static26/bert_tiny", "60", "2/2=1048576", "4/4=1572864", "4/2"],
     "tensor_parallel_vit_tiny": ["static26/vit_tiny", "60", "2/2", "4/4"],
     "tensor_parallel_transformer_small": ["fluid18/transformer_small", "162", "2/2", "4/2"],
 }

@@ -225,9 +225,10 @@ bool Evaluation::flatResult(unsigned axis) {
     outcome_.reading.states[axis] = readingOf_(first->value).states[axis];
     return true;
   }
-  if (form_.fold == Fold::Sum && form_.averaged.empty() && !several &&
+  // The pad is zero: no term of a sum, and false.
+  if ((form_.fold == Fold::Sum || form_.fold == Fold::Or) && form_.averaged.empty() && !several &&
       llvm::all_of(form_.result, [](int label) { return label < 0; })) {
-    outcome_.reading.states[axis] = State::partial(Reduce::Sum);
+    outcome_.reading.states[axis] = State::partial(*reduceOf(form_.fold));
     return true;
   }
   return lose("moves elements of a flat part", axis);

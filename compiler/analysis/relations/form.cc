@@ -56,9 +56,19 @@ class Evaluation {
   Outcome run();
 
  private:
-  bool skipped(const Term& term) const {
+  bool isZeroOfSum(const Term& term) const {
     return form_.combine == Combine::Sum && !onlyZeros_ && term.use == Use::Linear &&
            isZero_(term.value);
+  }
+  // A zero fits whatever it is added to, unless the result has a dim from it alone.
+  bool skipped(const Term& term) const { return isZeroOfSum(term) && !lendsDim(term); }
+  bool lendsDim(const Term& term) const {
+    return llvm::any_of(term.labels, [&](int label) {
+      return label >= 0 && llvm::is_contained(form_.result, label) &&
+             llvm::none_of(form_.terms, [&](const Term& other) {
+               return !isZeroOfSum(other) && llvm::is_contained(other.labels, label);
+             });
+    });
   }
   bool lose(std::string why, int axis = -1, mlir::Value operand = {}) {
     outcome_.reason = {std::move(why), axis, operand};
@@ -308,7 +318,7 @@ bool Evaluation::shares(const Term& term) const {
 bool Evaluation::combineScales() {
   std::optional<Rational> common;
   for (auto [term, scale] : llvm::zip(form_.terms, scales_)) {
-    if (skipped(term) || (different_ && shares(term))) continue;
+    if (isZeroOfSum(term) || (different_ && shares(term))) continue;
     switch (term.use) {
       case Use::Linear:
         if (form_.combine == Combine::Product) {

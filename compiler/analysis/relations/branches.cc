@@ -61,6 +61,15 @@ mlir::Value outsideOf(mlir::Operation* op, unsigned argument) {
                                                               : mlir::Value();
 }
 
+// The last value of a name before the end of a block. One of several gradients of a value has a
+// name of its own outside (`x@GRAD@RENAME@…`), which the block does not know.
+mlir::Value lastNamed(mlir::Operation* end, llvm::StringRef name) {
+  for (mlir::Operation* op = end->getPrevNode(); op; op = op->getPrevNode())
+    for (mlir::Value result : op->getResults())
+      if (pd::nameOf(result) == name) return result;
+  return {};
+}
+
 // What is so on both ways out; false where they differ. Zero is whatever the other is.
 bool sameWays(Relation& mine, const Relation& other) {
   if (!mine.whole.known || !other.whole.known) return mine.whole.known = false, false;
@@ -250,6 +259,9 @@ void Branch::leaveResult(mlir::OpResult result) {
   } else if (auto kept = llvm::find(saved, name); kept != saved.end()) {
     // A gradient, which is zero where the block is not run.
     relation = scene_.of(yield->getOperand(written.size() + (kept - saved.begin())));
+  } else if (mlir::Value last = lastNamed(yield, name.split("@RENAME").first);
+             last && name.contains("@RENAME")) {
+    relation = scene_.of(last);
   } else {
     // The tape: whoever reads it reads what the block gives.
     for (mlir::Value value : yield->getOperands()) relation.perShare |= scene_.of(value).perShare;

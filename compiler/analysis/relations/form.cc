@@ -47,18 +47,21 @@ class Evaluation {
         isZero_(isZero),
         shareOf_(shareOf),
         uneven_(uneven) {
-    // A sum of zeros alone has the extents of its terms, which thus count.
+    // A sum of zeros alone has the extents of its terms: of those that are parts, if any are.
     onlyZeros_ = llvm::all_of(form.terms, [&](const Term& term) {
       return term.use != Use::Linear || isZero(term.value);
     });
+    partsOfZeros_ = onlyZeros_ && llvm::any_of(form.terms, [&](const Term& term) {
+                      return term.use == Use::Linear && !readingOf(term.value).isReplicated();
+                    });
   }
 
   Outcome run();
 
  private:
   bool isZeroOfSum(const Term& term) const {
-    return form_.combine == Combine::Sum && !onlyZeros_ && term.use == Use::Linear &&
-           isZero_(term.value);
+    return form_.combine == Combine::Sum && term.use == Use::Linear && isZero_(term.value) &&
+           (!onlyZeros_ || (partsOfZeros_ && readingOf_(term.value).isReplicated()));
   }
   // A zero fits whatever it is added to, unless the result has a dim from it alone.
   bool skipped(const Term& term) const { return isZeroOfSum(term) && !lendsDim(term); }
@@ -98,7 +101,7 @@ class Evaluation {
   IsZero isZero_;
   ShareOf shareOf_;
   bool uneven_;
-  bool onlyZeros_ = false;
+  bool onlyZeros_ = false, partsOfZeros_ = false;
   Outcome outcome_;
   llvm::SmallVector<Rational, 4> scales_;  // of the terms, in a common unit
   bool different_ = false;

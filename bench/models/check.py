@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Holds what dtranspile makes of cases (unseen.py, generate.py) against what the framework did.
 
-    check.py TOOL FOLDER [--results FILE.json] [CASE...]
+    check.py TOOL FOLDER [--trainers N] [--results FILE.json] [CASE...]
 
-For each case: a run on one device has the golden losses; a job on two ranks is verified, refuted or unknown; where it is verified without
+For each case: a run on one device has the golden losses; a job on two ranks (or N: a share of a batch may be one sample) is verified, refuted or unknown; where it is verified without
 sites, and under --require whole, two ranks have the golden losses too. A line per case, and how many there are of each outcome. Ends with 1 where one is not as it should be (a
 net whose samples see each other, verdict `coupled`, must not be verified as whole):
 
@@ -56,8 +56,8 @@ def near(found, expected):
 
 
 class Case:
-    def __init__(self, tool, folder, work):
-        self.tool, self.folder, self.work = tool, folder, work
+    def __init__(self, tool, folder, work, trainers=2):
+        self.tool, self.folder, self.work, self.trainers = tool, folder, work, trainers
         with open(os.path.join(folder, "case.json")) as f:
             self.case = json.load(f)
         with open(os.path.join(folder, "golden.json")) as f:
@@ -101,7 +101,7 @@ class Case:
         job = os.path.join(self.work, "job")
         startup = os.path.join(self.folder, "startup.pdmodel")
         status, text = answer(
-            self.tool, "transpile", program, "--startup", startup, "-o", job, "--mode", "collective", "--trainers", "2"
+            self.tool, "transpile", program, "--startup", startup, "-o", job, "--mode", "collective", "--trainers", str(self.trainers)
         )
         if status:
             return "refused", "transpile ends with %d: %s" % (status, last_of(text))
@@ -111,7 +111,7 @@ class Case:
         status, _ = answer(self.tool, "verify", job, "--require", "whole")
         found, why = self.losses(job)
         if why:
-            return "refused", "on two ranks: " + why
+            return "refused", "on %d ranks: %s" % (self.trainers, why)
         same = near(found, self.golden)
         if status == 0:
             return ("whole", "") if same else ("unsound", "%s, on one device %s" % (found, self.golden))
@@ -123,8 +123,9 @@ def main():
     parser.add_argument("tool")
     parser.add_argument("folder")
     parser.add_argument("cases", nargs="*")
+    parser.add_argument("--trainers", type=int, default=2)
     parser.add_argument("--results")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     names = options.cases or sorted(os.listdir(options.folder))
     outcomes, unexpected = {}, 0
     for name in names:
@@ -132,7 +133,7 @@ def main():
         if not os.path.exists(os.path.join(folder, "golden.json")):
             continue
         with tempfile.TemporaryDirectory() as work:
-            case = Case(options.tool, folder, work)
+            case = Case(options.tool, folder, work, options.trainers)
             outcome, detail = case.check()
         wanted = case.case["verdict"]
         right = outcome not in ("whole", "unsound", "losses") if wanted == "coupled" else outcome == wanted

@@ -32,11 +32,6 @@ def indices(*values):
     return paddle.assign(np.array(values, "int64"))
 
 
-def parts(x):
-    """Real and imaginary parts side by side."""
-    return paddle.stack([paddle.real(x), paddle.imag(x)])
-
-
 for offset, first, second, variant in ((0, 0, 1, ""), (1, 1, 2, "-inner"), (-1, -1, 0, "-negative")):
     row(
         "paddle.diagonal" + variant,
@@ -105,11 +100,19 @@ for equation in ("bii->b", "bii->bi", "ii,ij->j"):
         lambda *xs, e=equation: paddle.einsum(e, *xs),
         **dict(zip(("x", "y"), [(3,) * len(one) for one in equation.split("->")[0].split(",")])),
     )
+for norm, part in (("backward", paddle.real), ("forward", paddle.imag), ("ortho", paddle.real), ("ortho", paddle.imag)):
+    name = norm + "_" + part.__name__
+    row("paddle.fft.fft2-" + name, lambda x, n=norm, p=part: p(paddle.fft.fft2(x, norm=n)), x=(2, 3, 4))
+    row("paddle.fft.ifft-" + name, lambda x, n=norm, p=part: p(paddle.fft.ifft(x, axis=0, norm=n)), x=(6, 2))
+    row("paddle.fft.rfft-" + name, lambda x, n=norm, p=part: p(paddle.fft.rfft(x, norm=n)), x=(2, 5))
+    row("paddle.fft.rfftn-" + name, lambda x, n=norm, p=part: p(paddle.fft.rfftn(x, norm=n)), x=(2, 3, 4))
+    row(
+        "paddle.fft.ifft2-" + name,
+        lambda x, y, n=norm, p=part: p(paddle.fft.ifft2(paddle.complex(x, y), norm=n)),
+        x=(3, 4),
+        y=(3, 4),
+    )
 for norm in ("backward", "forward", "ortho"):
-    row("paddle.fft.fft2-" + norm, lambda x, n=norm: parts(paddle.fft.fft2(x, norm=n)), x=(2, 3, 4))
-    row("paddle.fft.ifft-" + norm, lambda x, n=norm: parts(paddle.fft.ifft(x, axis=0, norm=n)), x=(6, 2))
-    row("paddle.fft.rfft-" + norm, lambda x, n=norm: parts(paddle.fft.rfft(x, norm=n)), x=(2, 5))
-    row("paddle.fft.rfftn-" + norm, lambda x, n=norm: parts(paddle.fft.rfftn(x, norm=n)), x=(2, 3, 4))
     row(
         "paddle.fft.irfft-" + norm,
         lambda x, y, n=norm: paddle.fft.irfft(paddle.complex(x, y), n=7, norm=n),
@@ -119,12 +122,6 @@ for norm in ("backward", "forward", "ortho"):
     row(
         "paddle.fft.irfft2-" + norm,
         lambda x, y, n=norm: paddle.fft.irfft2(paddle.complex(x, y), norm=n),
-        x=(3, 4),
-        y=(3, 4),
-    )
-    row(
-        "paddle.fft.ifft2-" + norm,
-        lambda x, y, n=norm: parts(paddle.fft.ifft2(paddle.complex(x, y), norm=n)),
         x=(3, 4),
         y=(3, 4),
     )

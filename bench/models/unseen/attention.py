@@ -296,7 +296,7 @@ def attentive_decoder(words, target, next):
     return language(paddle.stack(outs, 1), next)
 
 
-@net("A loop of a constant number of turns", x=numbers(6), y=numbers(6))
+@net("A loop of a constant number of turns", "parts", x=numbers(6), y=numbers(6))
 def while_counted(x, y):
     layer = nn.Linear(6, 6)
     i, n = paddle.full([1], 0, "int64"), paddle.full([1], 3, "int64")

@@ -251,7 +251,7 @@ def graph_attention(a, x, label):
     return flat(F.elu(paddle.matmul(F.softmax(e), h)), label)
 
 
-@net("Segments of samples, summed: the batch is one list", verdict="parts", x=numbers(4), y=numbers(1))
+@net("Segments of samples, summed: the batch is one list", verdict="unknown", x=numbers(4), y=numbers(1))
 def segments(x, y):
     s = paddle.geometric.segment_mean(lift(x), indices(0, 0, 1, 1, 2, 2, 3, 3))
     t = paddle.geometric.segment_sum(y, indices(0, 0, 1, 1, 2, 2, 3, 3))
@@ -348,7 +348,7 @@ def solves(x, y, label):
     return flat(paddle.linalg.solve(positive(lift(x)), nn.Linear(2, 2)(y)), label)
 
 
-@net("Inverse, determinant, logarithm of it", x=numbers(4, 4), label=LABEL)
+@net("Inverse, determinant, logarithm of it, which the framework declares with other extents than it has", "unknown", x=numbers(4, 4), label=LABEL)
 def inverses(x, label):
     a = positive(lift(x))
     d = paddle.linalg.slogdet(a)[1]

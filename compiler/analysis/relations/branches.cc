@@ -35,6 +35,41 @@ std::vector<llvm::StringRef> namesOf(mlir::Operation* op, llvm::StringRef which)
   return names;
 }
 
+// The arguments of a block are its captures, then its locals: of a gradient's block what the
+// forward block saved of them, after what it writes. Within another gradient's block the tape is
+// one of those.
+mlir::Value outsideOf(mlir::Operation* op, unsigned argument) {
+  const pd::OpView view(op);
+  const size_t captures = namesOf(op, "captures").size();
+  if (argument < captures) return view.input("$capture", argument);
+  const std::vector<llvm::StringRef> locals = namesOf(op, "locals");
+  mlir::Value tape = view.input("Scope");
+  while (auto inner = llvm::dyn_cast_or_null<mlir::BlockArgument>(tape)) {
+    mlir::Operation* parent = inner.getOwner()->getParentOp();
+    if (!pd::OpView::isFrameworkOp(parent) || !rowOf(parent)) return {};
+    tape = outsideOf(parent, inner.getArgNumber());
+  }
+  mlir::Operation* forward = tape ? tape.getDefiningOp() : nullptr;
+  if (!forward || !pd::OpView::isFrameworkOp(forward) || !rowOf(forward) ||
+      argument - captures >= locals.size())
+    return {};
+  const std::vector<llvm::StringRef> saved = namesOf(forward, "saved");
+  const auto found = llvm::find(saved, locals[argument - captures]);
+  mlir::Operation* yield = forward->getRegion(0).front().getTerminator();
+  const size_t at = namesOf(forward, "written").size() + (found - saved.begin());
+  return found != saved.end() && at < yield->getNumOperands() ? yield->getOperand(at)
+                                                              : mlir::Value();
+}
+
+// The last value of a name before the end of a block. One of several gradients of a value has a
+// name of its own outside (`x@GRAD@RENAME@…`), which the block does not know.
+mlir::Value lastNamed(mlir::Operation* end, llvm::StringRef name) {
+  for (mlir::Operation* op = end->getPrevNode(); op; op = op->getPrevNode())
+    for (mlir::Value result : op->getResults())
+      if (pd::nameOf(result) == name) return result;
+  return {};
+}
+
 // What is so on both ways out; false where they differ. Zero is whatever the other is.
 bool sameWays(Relation& mine, const Relation& other) {
   if (!mine.whole.known || !other.whole.known) return mine.whole.known = false, false;
@@ -76,22 +111,6 @@ bool hasJobOps(mlir::Operation* op) {
       .wasInterrupted();
 }
 
-// A gradient's block finds, after its captures, what the forward block left on the tape.
-mlir::Value Branch::outside(unsigned argument) const {
-  const pd::OpView view(op_);
-  const unsigned captures = view.inputCount("$capture");
-  if (argument < captures) return view.input("$capture", argument);
-  mlir::Value tape = view.input("Scope");
-  mlir::Operation* forward = tape ? tape.getDefiningOp() : nullptr;
-  if (!forward || !rowOf(forward) || forward->getRegion(0).empty()) return {};
-  mlir::Operation* yield = forward->getRegion(0).front().getTerminator();
-  const size_t at = namesOf(forward, "written").size() + argument - captures;
-  mlir::Value value = at < yield->getNumOperands() ? yield->getOperand(at) : mlir::Value();
-  return value && value.getType() == op_->getRegion(0).getArgument(argument).getType()
-             ? value
-             : mlir::Value();
-}
-
 // Needs a predicate that is the same on all ranks. Captures stand for the arguments of the
 // reference's block; what variables hold before is remembered for the way around the body.
 bool Branch::enter() {
@@ -109,7 +128,7 @@ bool Branch::enter() {
                   ": not every rank is known to take the same branch"),
            false;
   for (auto [i, argument] : llvm::enumerate(mine.getArguments())) {
-    Relation relation = scene_.of(outside(i));
+    Relation relation = scene_.of(outsideOf(op_, i));
     relation.reference = scene_.reference().numberOf(theirs.getArgument(i));
     if (repeats_) relation.isZero = false;  // at the first turn only
     scene_.store.set(argument, std::move(relation));
@@ -225,7 +244,8 @@ bool Branch::turnsAlike() {
 void Branch::leaveResult(mlir::OpResult result) {
   const llvm::StringRef name = pd::nameOf(result);
   const std::vector<llvm::StringRef> captures = namesOf(op_, "captures"),
-                                     written = namesOf(op_, "written");
+                                     written = namesOf(op_, "written"),
+                                     saved = namesOf(op_, "saved");
   mlir::Operation* yield = op_->getRegion(0).front().getTerminator();
   auto at = llvm::find(written, name);
   Relation relation;
@@ -236,6 +256,12 @@ void Branch::leaveResult(mlir::OpResult result) {
         !sameWays(relation,
                   scene_.of(pd::OpView(op_).input("$capture", capture - captures.begin()))))
       relation.whole = relation.parts = {};
+  } else if (auto kept = llvm::find(saved, name); kept != saved.end()) {
+    // A gradient, which is zero where the block is not run.
+    relation = scene_.of(yield->getOperand(written.size() + (kept - saved.begin())));
+  } else if (mlir::Value last = lastNamed(yield, name.split("@RENAME").first);
+             last && name.contains("@RENAME")) {
+    relation = scene_.of(last);
   } else {
     // The tape: whoever reads it reads what the block gives.
     for (mlir::Value value : yield->getOperands()) relation.perShare |= scene_.of(value).perShare;

@@ -31,7 +31,6 @@ class Branch {
   void leave();
 
  private:
-  mlir::Value outside(unsigned argument) const;
   void giveUp(const std::string& why);
   void leaveVariable(const std::string& name, const Relation& before);
   void leaveResult(mlir::OpResult result);

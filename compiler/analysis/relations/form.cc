@@ -47,18 +47,31 @@ class Evaluation {
         isZero_(isZero),
         shareOf_(shareOf),
         uneven_(uneven) {
-    // A sum of zeros alone has the extents of its terms, which thus count.
+    // A sum of zeros alone has the extents of its terms: of those that are parts, if any are.
     onlyZeros_ = llvm::all_of(form.terms, [&](const Term& term) {
       return term.use != Use::Linear || isZero(term.value);
     });
+    partsOfZeros_ = onlyZeros_ && llvm::any_of(form.terms, [&](const Term& term) {
+                      return term.use == Use::Linear && !readingOf(term.value).isReplicated();
+                    });
   }
 
   Outcome run();
 
  private:
-  bool skipped(const Term& term) const {
-    return form_.combine == Combine::Sum && !onlyZeros_ && term.use == Use::Linear &&
-           isZero_(term.value);
+  bool isZeroOfSum(const Term& term) const {
+    return form_.combine == Combine::Sum && term.use == Use::Linear && isZero_(term.value) &&
+           (!onlyZeros_ || (partsOfZeros_ && readingOf_(term.value).isReplicated()));
+  }
+  // A zero fits whatever it is added to, unless the result has a dim from it alone.
+  bool skipped(const Term& term) const { return isZeroOfSum(term) && !lendsDim(term); }
+  bool lendsDim(const Term& term) const {
+    return llvm::any_of(term.labels, [&](int label) {
+      return label >= 0 && llvm::is_contained(form_.result, label) &&
+             llvm::none_of(form_.terms, [&](const Term& other) {
+               return !isZeroOfSum(other) && llvm::is_contained(other.labels, label);
+             });
+    });
   }
   bool lose(std::string why, int axis = -1, mlir::Value operand = {}) {
     outcome_.reason = {std::move(why), axis, operand};
@@ -88,7 +101,7 @@ class Evaluation {
   IsZero isZero_;
   ShareOf shareOf_;
   bool uneven_;
-  bool onlyZeros_ = false;
+  bool onlyZeros_ = false, partsOfZeros_ = false;
   Outcome outcome_;
   llvm::SmallVector<Rational, 4> scales_;  // of the terms, in a common unit
   bool different_ = false;
@@ -308,7 +321,7 @@ bool Evaluation::shares(const Term& term) const {
 bool Evaluation::combineScales() {
   std::optional<Rational> common;
   for (auto [term, scale] : llvm::zip(form_.terms, scales_)) {
-    if (skipped(term) || (different_ && shares(term))) continue;
+    if (isZeroOfSum(term) || (different_ && shares(term))) continue;
     switch (term.use) {
       case Use::Linear:
         if (form_.combine == Combine::Product) {

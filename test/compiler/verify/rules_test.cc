@@ -148,6 +148,9 @@ TEST_CASE(
   CHECK(evaluator.run(form, oneAxis(2), isZero).reading == reading(State::split(0)));
   form.terms.push_back({evaluator.operand(reading(State::replicated())), {0}, Use::Linear});
   CHECK(evaluator.run(form, oneAxis(2), isZero).reading == reading(State::replicated()));
+  // What is added has no such dim: the result has it from the zeros, and with it their parts.
+  form.terms[1].labels = {kBroadcastDim};
+  CHECK(evaluator.run(form, oneAxis(2), isZero).reading == reading(State::split(0)));
 }
 
 TEST_CASE("parts pass every op, and do not mix with split values") {

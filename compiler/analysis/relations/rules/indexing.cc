@@ -276,6 +276,18 @@ void sendReceive(RuleContext& context) {
   context.result("Dst_count", form);
 }
 
+// The rows of the whole, by ids that number all segments: a share has others only where the ids
+// were made from it.
+void segments(RuleContext& context) {
+  mlir::Value ids = context.op().input("SegmentIds");
+  if (!ids) return;
+  for (const Clause& clause : context.clauses()) {
+    Form form = formOf(context, clause, wholeLabels);
+    form.shareable = indexOfShare(context, ids);
+    giveResults(context, clause, std::move(form), wholeLabels);
+  }
+}
+
 const RuleRow kRows[] = {
     {"gather", gather, "", "X, Index, Axis, axis, overwrite"},
     {"gather_grad", gatherGrad, "", "X, Index, Out@GRAD, Axis, axis, overwrite"},
@@ -291,9 +303,8 @@ const RuleRow kRows[] = {
     {"index_select_grad", gatherGrad, "", "X, Index, Out@GRAD, dim"},
     {"index_add", indexAdd, "", "X, Index, AddValue, axis"},
     {"index_add_grad", indexAdd, "", "Index, AddValue, Out@GRAD, axis"},
-    // Numbers of segments are those of the whole.
-    {"segment_pool", wholeOnly, "X, SegmentIds -> Out; SegmentIds -> SummedIds", "pooltype"},
-    {"segment_pool_grad", wholeOnly, "Out@GRAD:l, X, SegmentIds, Out, SummedIds -> X@GRAD",
+    {"segment_pool", segments, "X, SegmentIds -> Out; SegmentIds -> SummedIds", "pooltype"},
+    {"segment_pool_grad", segments, "Out@GRAD:l, X, SegmentIds, Out, SummedIds -> X@GRAD",
      "pooltype"},
     {"graph_send_recv", sendReceive, "", "X, Src_index, Dst_index, Out_size, reduce_op, out_size"},
     {"graph_send_recv_grad", sendReceive, "",

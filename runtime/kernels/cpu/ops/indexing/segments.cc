@@ -179,6 +179,9 @@ int32_t SegmentPool(OpCall& call) {
   });
   if (bad != 0 || !call.Has(A::SummedIds)) return bad;
   DtBuffer& summed = call.Arg(A::SummedIds);
+  // Of means only: the framework leaves it as it is declared otherwise, without extents.
+  if (pool != Pool::kMean)
+    return call.Resize(summed, absl::Span<const int64_t>()) ? (Clear(summed), 0) : 1;
   if (!call.Resize(summed, {dims[0], 1})) return 1;
   return VisitNumber(call.context(), summed, [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -142,6 +142,10 @@ int32_t SolveGrad(OpCall& call) {
       std::copy(dy.begin(), dy.end(), Data<T>(to));
     }
     if (!call.Has(A::X_GRAD)) return 0;
+    // Of a lower triangle of ones the framework keeps the diagonal, and the one above it
+    // (docs/operators/defects.md).
+    const bool exact = !call.Given(A::defects) || !call.Bool(A::defects);
+    const int64_t last_above = !s.unit ? 0 : exact ? -1 : 1;
     DtBuffer& to = call.Arg(A::X_GRAD);
     if (!call.Resize(to, x)) return 1;
     for (int64_t m = 0; m < s.batch; ++m) {
@@ -151,7 +155,8 @@ int32_t SolveGrad(OpCall& call) {
           const T *left = (s.transpose ? z : g) + i * s.columns,
                   *right = (s.transpose ? g : z) + j * s.columns;
           T sum = 0;
-          const bool counts = !s.triangular || (i == j ? !s.unit : (i < j) == s.upper);
+          const bool counts =
+              !s.triangular || (s.upper ? j - i >= (s.unit ? 1 : 0) : j - i <= last_above);
           for (int64_t c = 0; counts && c < s.columns; ++c) sum -= left[c] * right[c];
           Data<T>(to)[(m * s.n + i) * s.n + j] = sum;
         }

@@ -1,5 +1,5 @@
 // Largest and smallest values along a line up to every place: cummax, cummin and their gradients
-// (phi cum_maxmin_kernel.cc).
+// (phi cummax, cummin).
 #include <cmath>
 #include <cstring>
 

@@ -64,19 +64,21 @@ class Types {
              "let `in_dtype` be the element type of what it takes");
   }
 
-  // An export makes the variable that is declared, and none that is not.
+  // An export makes the variable that is declared, and none that is not. Of its extents a rank may
+  // have a part.
   void checkDeclared(mlir::Operation* op) {
     for (mlir::Value result : op->getResults()) {
       const llvm::StringRef name = pd::nameOf(result);
       if (name.empty() || name == pd::kEmptyArgument) continue;
       pd::DeclOp decl = declarations_.resolve(op->getBlock(), name);
-      if (!decl)
+      if (!decl && !result.use_empty())
         refute(op, "declaration", "gives `" + name.str() + "`, which its program does not declare",
                "declare it");
       if (!decl || !decl.getDtypeAttr() || op->hasAttr(dist::kSrcAttr)) continue;
       const pd::TensorInfo made = pd::declaredInfo(dist::unlocated(result.getType())),
                            declared = pd::declaredInfo(decl.getValueType());
-      if (!pd::compatible(made, declared))
+      if (made.kind != declared.kind ||
+          (made.rankKnown && declared.rankKnown && made.dtype != declared.dtype))
         refute(op, "declaration",
                "gives `" + name.str() + "` as " + textOf(made) + ", and it is declared " +
                    textOf(declared),

@@ -3,10 +3,12 @@
 
     export_parity.py [--tools FOLDER] [--corpus FOLDER] [CASE...]
 
-For each row of CASES: transpile, verify and export with the command line (of JOBS: verify and export), then one process per rank of paddlepaddle 2.6.2 (the interpreter that runs
+For each row of CASES and STRATEGIES: transpile, verify and export with the command line (of JOBS: verify and export), then one process per rank of paddlepaddle 2.6.2 (the interpreter that runs
 this script must have it: `pip install paddlepaddle==2.6.2 numpy==1.26.4 protobuf==4.25.8`) on the loopback interface with Gloo. A CPU build of the
 framework has no NCCL, so what only sets up or orders NCCL communicators is dropped, and only rings of all ranks can be run. Losses: mean over ranks
-within 1e-5 + 1e-4 * |loss| of golden.json on every step; exit status 1 where one is not. TOOLS default to bazel-bin/tools/dtranspile, the corpus
+within 1e-5 + 1e-4 * |loss| of golden.json on every step; those of STRATEGIES, whose programs compute something else, of a native run of the same job. Half precision:
+the CPU build has kernels for few ops of it, so programs of mixed precision run with float32 in its place (every cast, check, branch and counter stays), and are held
+to golden.json. Exit status 1 where a loss is not. TOOLS default to bazel-bin/tools/dtranspile, the corpus
 to where the build unpacks it.
 """
 
@@ -17,6 +19,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+
+import numpy
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 LIMIT_SECONDS = 300
@@ -42,6 +46,36 @@ CASES = [
     ("static26/gpt_tiny", 2, ["--recompute", "--recompute-checkpoints", "sqrt"]),
     ("static26/bert_tiny", 2, ["--recompute", "--recompute-checkpoints", "auto"]),
     ("static26/vit_tiny", 4, ["--recompute", "--recompute-checkpoints", "layer_norm_*.tmp_2"]),
+    ("static26/mlp_stages", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2"]),
+    ("static26/gpt_tiny", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2"]),
+    ("static26/gpt_tiny", 4, ["--tensor-parallel", "--tensor-parallel-degree", "4"]),
+    ("static26/bert_tiny", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2"]),
+]
+
+MERGED = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
+LOCAL = ["--collective-mode", "local_sgd"]
+# Strategies that change the computation, or what travels: case, ranks, flags.
+STRATEGIES = [
+    ("static26/mlp_amp_ready", 2, ["--amp"]),
+    ("static26/lenet", 2, ["--amp"]),
+    ("static26/bert_tiny", 2, ["--amp"]),
+    ("static26/gpt_tiny", 2, ["--amp"]),
+    ("static26/gpt_tiny", 2, ["--amp", "--recompute", "--recompute-checkpoints", "sqrt"]),
+    ("fluid18/mnist_mlp", 2, MERGED),
+    ("static26/gpt_tiny", 2, MERGED),
+    # Not of fluid18, since 2.6.2 does not run these ops as 1.8 saves them: lars_weight_decay was one number and is a list, lamb gave no powers of its rates.
+    ("static26/mlp_amp_ready", 2, ["--lars", "--lars-coeff", "0.01"]),
+    ("static26/gpt_tiny", 2, ["--lamb"]),
+    ("fluid18/mnist_mlp", 2, LOCAL),
+    ("fluid18/mnist_mlp", 2, LOCAL + ["--localsgd-k-steps", "2"]),
+    ("fluid18/mnist_mlp", 2, ["--fp16-allreduce"]),
+    ("static26/gpt_tiny", 2, ["--fp16-allreduce"]),
+]
+
+# A feed of the first step, on the first rank, holds an infinity: that step is left out on all ranks, and the others are as in a native run without it.
+OVERFLOWS = [
+    ("static26/mlp_amp_ready", 2, ["--amp"]),
+    ("static26/lenet", 2, ["--amp"]),
 ]
 
 # Jobs by hand (test/jobs): file, case, ranks, runs per step of the case.
@@ -96,8 +130,78 @@ def adapt(block):
     block._sync_with_cpp()
 
 
-def rank_main(case, folder, rank, port, runs):
-    """One rank: prints {fetch: [value of every step]} as its last line."""
+def load_variable(block, v, path, rank):
+    """What the file holds; where layers are split, the rank's part of it: along the dim in which the program has less."""
+    whole = block.create_var(name=v.name + "@FILE", dtype=v.dtype, shape=v.shape, persistable=True)
+    block.create_var(name=v.name, dtype=v.dtype, shape=v.shape, persistable=True)
+    block.append_op(type="load", outputs={"Out": [whole.name]}, attrs={"file_path": path})
+    with open(path, "rb") as f:
+        dims = dims_of(f.read(4096))
+    cut = [d for d, (a, b) in enumerate(zip(v.shape, dims)) if a != b]
+    if not cut:
+        block.append_op(type="assign", inputs={"X": [whole.name]}, outputs={"Out": [v.name]})
+        return
+    (dim,), size = cut, v.shape[cut[0]]
+    block.append_op(
+        type="slice",
+        inputs={"Input": [whole.name]},
+        outputs={"Out": [v.name]},
+        attrs={"axes": [dim], "starts": [rank * size], "ends": [(rank + 1) * size], "decrease_axis": []},
+    )
+
+
+def dims_of(data):
+    """Extents of a dense record: field 2 of its TensorDesc, packed or not."""
+    size = int.from_bytes(data[16:20], "little")
+    at, dims = 20, []
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < 20 + size:
+        tag = number()
+        if tag == 18:
+            end = number() + at
+            while at < end:
+                dims.append(number())
+        elif tag == 16:
+            dims.append(number())
+        else:
+            number()
+    return dims
+
+
+def in_float32(data):
+    """The program with float32 in place of half precision: types of variables, and attributes that name types."""
+    from paddle.base.proto import framework_pb2 as pb
+
+    program = pb.ProgramDesc.FromString(data)
+    half, single = (pb.VarType.FP16, pb.VarType.BF16), pb.VarType.FP32
+    for block in program.blocks:
+        for var in block.vars:
+            for holder in ("lod_tensor", "selected_rows", "tensor_array"):
+                if var.type.HasField(holder):
+                    tensor = getattr(var.type, holder)
+                    tensor = tensor if hasattr(tensor, "data_type") else tensor.tensor
+                    if tensor.data_type in half:
+                        tensor.data_type = single
+        for op in block.ops:
+            for attr in op.attrs:
+                if attr.name in ("dtype", "in_dtype", "out_dtype") and attr.i in half:
+                    attr.i = single
+    return program.SerializeToString()
+
+
+def rank_main(case, folder, rank, port, runs, widened, poisoned, split):
+    """One rank: prints {fetch: [value of every step]} as its last line. `split`: ranks that a layer is split over, whose feeds are equal."""
     os.environ["GLOG_minloglevel"] = "2"
     os.environ["FLAGS_new_executor_sequential_run"] = (
         "1"  # every rank communicates in the order of the program
@@ -115,7 +219,8 @@ def rank_main(case, folder, rank, port, runs):
 
     def parse(name):
         with open(os.path.join(folder, name), "rb") as f:
-            program = static.Program.parse_from_string(f.read())
+            data = f.read()
+        program = static.Program.parse_from_string(in_float32(data) if widened else data)
         for block in program.blocks:
             adapt(block)
         return program
@@ -129,20 +234,18 @@ def rank_main(case, folder, rank, port, runs):
     for v in main.list_vars():
         path = os.path.join(case, "init", v.name)
         if v.persistable and os.path.exists(path):
-            load.global_block().create_var(
-                name=v.name, dtype=v.dtype, shape=v.shape, persistable=True
-            )
-            load.global_block().append_op(
-                type="load", outputs={"Out": [v.name]}, attrs={"file_path": path}
-            )
+            load_variable(load.global_block(), v, path, rank)
     exe.run(load)
     feeds = {}
     for name in os.listdir(os.path.join(case, "feeds")):
         if name.endswith(".npy") and main.global_block().has_var(name[:-4]):
             array = np.load(os.path.join(case, "feeds", name))
             array = array.reshape((-1, array.shape[1] // runs) + array.shape[2:])
-            rows = array.shape[1] // len(trainers)
-            feeds[name[:-4]] = array[:, rank * rows : (rank + 1) * rows]
+            rows = array.shape[1] * split // len(trainers)
+            first = rank // split * rows
+            feeds[name[:-4]] = array[:, first : first + rows].copy()
+            if poisoned and rank == 0 and array.dtype == np.float32:
+                feeds[name[:-4]][0].flat[0] = np.inf
     values = []
     for step in range(len(next(iter(feeds.values())))):
         if description.get("lr_var"):
@@ -159,7 +262,7 @@ def rank_main(case, folder, rank, port, runs):
     os._exit(0)  # threads of Gloo outlive the interpreter's own shutdown
 
 
-def train(case, folder, ranks, runs=1):
+def train(case, folder, ranks, runs=1, widened=False, poisoned=False, split=1):
     """Mean of the losses over the ranks and the runs of a step, per step."""
     port = free_port()
     with tempfile.TemporaryDirectory() as scratch:  # Gloo's key-value server writes into the working directory
@@ -171,6 +274,9 @@ def train(case, folder, ranks, runs=1):
             os.path.abspath(folder),
             str(port),
             str(runs),
+            str(int(widened)),
+            str(int(poisoned)),
+            str(split),
         ]
         processes = [
             subprocess.Popen(
@@ -209,6 +315,24 @@ def make_job(tool, case, ranks, flags, job):
     call(tool, "transpile", *program, "-o", job, *mode, *flags)
 
 
+def native_losses(tool, case, job, work, first=0):
+    """Means over the ranks of a run of the job without the framework, from one step of the feeds on."""
+    report, feeds = os.path.join(work, "report.json"), os.path.join(work, "feeds")
+    os.makedirs(feeds, exist_ok=True)
+    for name in os.listdir(os.path.join(case, "feeds")):
+        array = numpy.load(os.path.join(case, "feeds", name))
+        numpy.save(os.path.join(feeds, name), array[first:])
+    words = ["--feeds", feeds, "--init", os.path.join(case, "init")]
+    with open(os.path.join(case, "case.json")) as f:
+        description = json.load(f)
+    if description.get("lr_var"):
+        rates = description["lr_per_step"][first:]
+        words += ["--per-step", description["lr_var"] + "=" + ",".join(map(str, rates))]
+    call(tool, "run", job, *words, "--report", report)
+    with open(report) as f:
+        return json.load(f)["fetch"][description["loss"]]
+
+
 def compare(tools, corpus, name, ranks, flags, by_hand="", runs=1):
     """The largest difference of a loss, as a part of what is allowed."""
     tool, case = os.path.join(tools, "dtranspile"), os.path.join(corpus, name)
@@ -224,27 +348,48 @@ def compare(tools, corpus, name, ranks, flags, by_hand="", runs=1):
             make_job(tool, case, ranks, flags, job)
         # Of a program that was changed it may be open whether it means what the source does.
         allowed = (0, 3) if "--recompute" in flags else (0,)
+        widened = "--amp" in flags or "--fp16-allreduce" in flags
         done = subprocess.run([tool, "verify", job], stdout=subprocess.PIPE, text=True)
         if done.returncode not in allowed:
             fail("verify of %s ends with %d\n%s" % (name, done.returncode, done.stdout))
         call(tool, "export", job, "-o", folder)
-        found = train(case, folder, ranks, runs)
+        degree = flags.index("--tensor-parallel-degree") + 1 if "--tensor-parallel" in flags else 0
+        found = train(case, folder, ranks, runs, widened, split=int(flags[degree]) if degree else 1)
+        if any(flag in flags for flag in ("--gradient-merge", "--lars", "--lamb", "--collective-mode")):
+            golden = native_losses(tool, case, job, work)
     expected = [e[0] if isinstance(e, list) else e for e in golden]
     if len(found) != len(expected):
         fail("%s: %d steps, expected %d" % (name, len(found), len(expected)))
     return max(abs(a - b) / (1e-5 + 1e-4 * abs(b)) for a, b in zip(found, expected))
 
 
+def compare_overflow(tools, corpus, name, ranks, flags):
+    """The same of the steps behind one that is left out."""
+    tool, case = os.path.join(tools, "dtranspile"), os.path.join(corpus, name)
+    with tempfile.TemporaryDirectory() as work:
+        job, plain, folder = (os.path.join(work, what) for what in ("job", "plain", "export"))
+        make_job(tool, case, ranks, flags, job)
+        make_job(tool, case, ranks, [], plain)
+        call(tool, "verify", job)
+        call(tool, "export", job, "-o", folder)
+        found = train(case, folder, ranks, 1, widened=True, poisoned=True)
+        expected = native_losses(tool, case, plain, work, first=1)
+    expected = [e[0] if isinstance(e, list) else e for e in expected]
+    if numpy.isfinite(found[0]) or len(found) != len(expected) + 1:
+        fail("%s: no step overflows: %s" % (name, found))
+    return max(abs(a - b) / (1e-5 + 1e-4 * abs(b)) for a, b in zip(found[1:], expected))
+
+
 def main():
     if sys.argv[1:2] == ["--rank-of"]:
-        case, folder, port, runs, rank = sys.argv[2:]
-        return rank_main(case, folder, int(rank), int(port), int(runs))
+        case, folder, port, runs, widened, poisoned, split, rank = sys.argv[2:]
+        return rank_main(case, folder, int(rank), int(port), int(runs), widened == "1", poisoned == "1", int(split))
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tools", default=os.path.join(ROOT, "bazel-bin/tools/dtranspile"))
     parser.add_argument("--corpus", default=os.path.join(ROOT, "bazel-bin/test/corpus"))
     parser.add_argument("cases", nargs="*")
     options = parser.parse_args()
-    rows = [row for row in CASES if not options.cases or row[0] in options.cases]
+    rows = [row for row in CASES + STRATEGIES if not options.cases or row[0] in options.cases]
     jobs = [row for row in JOBS if not options.cases or row[0] in options.cases]
     if not rows and not jobs:
         fail("no row of CASES or JOBS is named " + " or ".join(options.cases))
@@ -254,6 +399,12 @@ def main():
         part = compare(options.tools, options.corpus, name, ranks, flags)
         worst = max(worst, part)
         print("%-36s %5d  %.4f %s" % (name, ranks, part, " ".join(flags)), flush=True)
+    for name, ranks, flags in OVERFLOWS:
+        if options.cases and name not in options.cases:
+            continue
+        part = compare_overflow(options.tools, options.corpus, name, ranks, flags)
+        worst = max(worst, part)
+        print("%-36s %5d  %.4f %s, a step left out" % (name, ranks, part, " ".join(flags)), flush=True)
     for job, name, ranks, runs in jobs:
         part = compare(options.tools, options.corpus, name, ranks, [], job, runs)
         worst = max(worst, part)

@@ -35,10 +35,11 @@ std::string annotatedStages(const Strategy& s) {
 // The axes of the trainers' mesh that are data-parallel.
 std::vector<Axis> axesOf(const Strategy& s) {
   const std::string trainers = std::to_string(s.trainers);
-  if (isSplit(s)) return {{"dp", std::to_string(s.trainers / s.tensor_parallel_degree)}};
+  const int64_t groups = s.trainers / (isSplit(s) ? s.tensor_parallel_degree : 1);
   if (s.pipeline)
-    return {{"dp", s.stages ? std::to_string(s.trainers / s.stages)
-                            : trainers + "/" + annotatedStages(s)}};
+    return {{"dp", s.stages ? std::to_string(groups / s.stages)
+                            : std::to_string(groups) + "/" + annotatedStages(s)}};
+  if (isSplit(s)) return {{"dp", std::to_string(groups)}};
   if (s.sharding && !isServed(s)) {
     const int64_t degree = s.sharding_degree > 0 ? s.sharding_degree : s.trainers;
     if (degree == s.trainers) return {{"sharding", trainers}};
@@ -54,16 +55,17 @@ std::vector<Axis> axesOf(const Strategy& s) {
 const char kMicro[] = "micro", kStages[] = "pp", kLayers[] = "mp";
 std::vector<Axis> meshOf(const Strategy& s) {
   std::vector<Axis> mesh = axesOf(s);
+  if (s.pipeline)
+    mesh.push_back({kStages, s.stages ? std::to_string(s.stages) : annotatedStages(s)});
+  // The parts of a layer send most, and so are neighbours.
   if (isSplit(s)) mesh.push_back({kLayers, std::to_string(s.tensor_parallel_degree)});
-  if (!s.pipeline) return mesh;
-  mesh.push_back({kStages, s.stages ? std::to_string(s.stages) : annotatedStages(s)});
-  mesh.push_back({kMicro, std::to_string(s.accumulate_steps)});
+  if (s.pipeline) mesh.push_back({kMicro, std::to_string(s.accumulate_steps)});
   return mesh;
 }
 
 // What a pass is told beside the fields that are its options.
 // Data: the axes over which the batch is cut, micro-batches among them. Stages: that of the stages.
-// Layers: that over which layers are split.
+// Layers: that over which layers are split. Pieces: whether ranks have some of the parameters each.
 enum class Told {
   Nothing,
   Axes,
@@ -74,7 +76,8 @@ enum class Told {
   Layers,
   LayersOnly,
   Servers,
-  Serving
+  Serving,
+  Pieces
 };
 
 struct Step {
@@ -96,7 +99,7 @@ const Step kSteps[] = {
     {"check-source", Told::Nothing, always},
     // What changes the program of one device; the other one is kept beside it.
     {"keep-source", Told::Nothing, changesProgram},
-    {"amp", Told::Nothing, [](const Strategy& s) { return s.amp; }, "amp"},
+    {"amp", Told::Pieces, [](const Strategy& s) { return s.amp; }, "amp"},
     {"recompute", Told::Nothing, [](const Strategy& s) { return s.recompute; }, "recompute"},
     {"lars", Told::Nothing, [](const Strategy& s) { return s.lars; }, "lars"},
     {"lamb", Told::Nothing, [](const Strategy& s) { return s.lamb; }, "lamb"},
@@ -118,10 +121,14 @@ const Step kSteps[] = {
     {"scale-loss", Told::Data, reducesGradients},
     {"reduce-gradients", Told::Data, reducesGradients},
     {"fp16-all-reduce", Told::Axes,
-     [](const Strategy& s) { return reducesGradients(s) && s.fp16_allreduce; }, "fp16_allreduce"},
+     [](const Strategy& s) { return reducesGradients(s) && s.fp16_allreduce && !s.pipeline; },
+     "fp16_allreduce"},
     {"dgc", Told::Axes, [](const Strategy& s) { return reducesGradients(s) && s.dgc; }, "dgc"},
     {"assign-stages", Told::Assigned, isPipelined, "pipeline"},
     {"pipeline", Told::Stages, isPipelined, "pipeline"},
+    // What is left of sums over replicas and micro-batches: added up in full, then rounded once.
+    {"fp16-all-reduce", Told::Axes,
+     [](const Strategy& s) { return isPipelined(s) && s.fp16_allreduce; }, "fp16_allreduce"},
     {"broadcast-startup", Told::Axes, isPipelined},
     {"local-sgd", Told::Axes, isLocalSgd, "collective_mode"},
     {"bucket", Told::Axes,
@@ -159,6 +166,7 @@ std::string optionsOf(const Step& step, const Strategy& strategy) {
   if (step.told == Told::Layers || step.told == Told::LayersOnly)
     text += std::string(" axes=") + kLayers;
   if (step.told == Told::LayersOnly) text += " carries=layers";
+  if (step.told == Told::Pieces && isPipelined(strategy)) text += " apart=true";
   if (servers) text += " servers=" + std::to_string(serverCount(strategy));
   if (step.told == Told::Serving) text += " serve=" + serveMode(strategy);
   // Trainers of servers do not speak to each other.

@@ -186,7 +186,7 @@ class Walk {
     if (!reflection.HasField(message, old)) return;
     const Place place = placeOf(tree, old, -1);
     const std::string name = path + row.name.str();
-    if (row.sense != "dropped" && reflection.HasField(message, becomes)) {
+    if (reflection.HasField(message, becomes)) {
       findings_.push_back({Finding::Level::Error,
                            name + ": an older spelling of " + row.to.str() +
                                ", which the file says too; keep one of them",
@@ -194,17 +194,16 @@ class Walk {
                            {{placeOf(tree, becomes, -1), row.to.str() + " stands here"}}});
       return;
     }
-    findings_.push_back({Finding::Level::Note,
-                         name + ": an older spelling of " + row.to.str() + " (" + row.why.str() +
-                             ")" + (row.sense == "dropped" ? "; it follows from the others" : ""),
-                         place,
-                         {}});
+    findings_.push_back(
+        {Finding::Level::Note,
+         name + ": an older spelling of " + row.to.str() + " (" + row.why.str() + ")",
+         place,
+         {}});
     if (row.sense == "inverted")
       reflection.SetBool(&message, becomes, !reflection.GetBool(message, old));
-    else if (row.sense == "same" && row.type == "float")
+    else if (row.type == "float")
       reflection.SetFloat(&message, becomes, reflection.GetFloat(message, old));
-    else if (row.sense == "same")
-      reflection.SetInt32(&message, becomes, reflection.GetInt32(message, old));
+    else reflection.SetInt32(&message, becomes, reflection.GetInt32(message, old));
     reflection.ClearField(&message, old);
     moved_[{&message, becomes}] = place;
   }

@@ -51,7 +51,7 @@ class AsksSub<int n, string t, string nm, string what> : Entry<n, t, nm, ""> {
   let fate = "Refused";
   let why = what;
 }
-// An older spelling of `becomes` in the same message; how: same, inverted, or dropped.
+// An older spelling of `becomes` in the same message; how: same or inverted.
 class Old<string nm, string t, string becomes, string how, string note> {
   string name = nm;
   string type = t;
@@ -260,6 +260,7 @@ def ShardingConfig : Message {
     Is<sharding_degree, 4, "int32", "8">,
     Asks<5, "int32", "mp_degree", "1", "layers cut over ranks">,
     Hint<6, "int32", "dp_degree", "1", "ranks that are left beside other degrees hold replicas">,
+    Hint<7, "bool", "hybrid_dp", "", "ranks that are left beside other degrees hold replicas">,
     Asks<8, "int32", "gradient_merge_acc_step", "1",
          "merged gradients by another name than gradient_merge and gradient_merge_configs.k_steps">,
     Asks<9, "bool", "optimize_offload", "", "state that lies on the host between updates">,
@@ -276,8 +277,6 @@ def ShardingConfig : Message {
     Old<"fuse_broadcast_MB", "float", "segment_broadcast_MB", "same", "the size of a segment">,
     Old<"sharding_group_size", "int32", "sharding_degree", "same",
         "the number of ranks that a parameter is cut over">,
-    Old<"hybrid_dp", "bool", "dp_degree", "dropped",
-        "ranks that are left beside the other degrees hold replicas">,
   ];
 }
 def HybridConfig : Message {

@@ -140,7 +140,7 @@ def file_table(records):
             for entry in parts(records, message, "entries")
         ]
         for old in parts(records, message, "old"):
-            sense = {"same": "", "inverted": "not ", "dropped": "follows from "}[old["sense"]]
+            sense = {"same": "", "inverted": "not "}[old["sense"]]
             meaning = "older spelling of %s`%s`: %s" % (sense, old["to"], old["why"])
             cells.append(["–", "`%s`" % old["name"], old["type"], "–", meaning])
         yield from as_table(["number", "entry", "type", "default", "becomes"], cells)

@@ -89,8 +89,11 @@ def : Conflicts<Dgc, [Hierarchical],
 def : Composes<Dgc, [Recompute], "pair_dgc_recompute">;
 def : Later<Dgc, [SyncBatchNorm],
             "it has not been shown on programs yet">;
-def : Later<AdaptiveLocalSgd, [Recompute, Lars, Lamb, Hierarchical],
-            "averages that follow the loss are not offered yet">;
+def : Composes<AdaptiveLocalSgd, [Recompute], "pair_recompute_adaptive">;
+def : Composes<AdaptiveLocalSgd, [Lars], "pair_lars_adaptive">;
+def : Composes<AdaptiveLocalSgd, [Lamb], "pair_lamb_adaptive">;
+def : Later<AdaptiveLocalSgd, [Hierarchical],
+            "the mean loss that decides would have to be followed through sums of several levels">;
 def : Later<AdaptiveLocalSgd, [Amp],
             "each replica would scale by a number of its own, and leave out steps of its own">;
 def : Later<AdaptiveLocalSgd, [GradientMerge],
@@ -136,7 +139,8 @@ def : Composes<Amp, [GradientMerge], "amp_gradient_merge",
 def : Composes<Amp, [SyncBatchNorm], "amp_sync_batch_norm",
                "statistics are taken in float32">;
 def : Composes<Amp, [Recompute], "amp_recompute">;
-def : Later<Amp, [Sharding], "the flag of infinite gradients would have to be joined over the parts">;
+def : Composes<Amp, [Sharding], "amp_sharding",
+               "each rank looks at its parts, and all know whether any has found something">;
 def : Later<Amp, [Served], "servers would have to leave a round out where a trainer overflows">;
 def : Later<Amp, [LocalSgd],
             "each replica would scale by a number of its own, and leave out steps of its own">;
@@ -165,17 +169,27 @@ def : Later<Sharding, [Hierarchical],
             "parts would be summed level by level; ranks beside sharding_degree sum parts already">;
 def : Composes<Lars, [Pipeline], "pair_lars_pipeline">;
 def : Composes<Lamb, [Pipeline], "pair_lamb_pipeline">;
-def : Later<Pipeline, [Amp],
-            "the flag of infinite gradients would have to be joined over the stages">;
-def : Later<Pipeline, [Recompute], "what is computed again would have to stay in its stage's task">;
+def : Composes<Pipeline, [Amp], "amp_pipeline",
+               "each stage looks at its gradients, and all know whether any has found something">;
+def : Composes<Pipeline, [Recompute], "pair_recompute_pipeline">;
 def : Later<Pipeline, [Asp], "masks would have to lie on the stages of their parameters">;
 def : Later<Pipeline, [GradientMerge],
             "the branch of the k-th step would have to be cut over the stages; take accumulate_steps "
             "k times as large">;
-def : Later<TensorParallel, [Amp],
-            "the flag of infinite gradients would have to be joined over the parts">;
-def : Later<TensorParallel, [GradientMerge],
-            "the branch of the k-th step would have to work on parts">;
+def : Composes<Amp, [TensorParallel], "pair_amp_tensor_parallel",
+               "every rank looks at its parts of the gradients, and the flags are joined">;
+def : Composes<GradientMerge, [TensorParallel], "pair_gradient_merge_tensor_parallel",
+               "the branch of the k-th step works on parts">;
+def : Composes<Recompute, [TensorParallel], "pair_recompute_tensor_parallel",
+               "sums of layers that are computed again are sent again">;
+def : Composes<TensorParallel, [Lars], "pair_lars_tensor_parallel",
+               "what takes norms of whole parameters is updated whole on every rank">;
+def : Composes<TensorParallel, [Lamb], "pair_lamb_tensor_parallel",
+               "what takes norms of whole parameters is updated whole on every rank">;
+def : Composes<TensorParallel, [Fp16AllReduce], "pair_tensor_parallel_fp16_allreduce",
+               "gradients travel between replicas in half precision, sums of layers as they are">;
+def : Composes<Pipeline, [TensorParallel], "pair_pipeline_tensor_parallel",
+               "sums of layers stand in the tasks of their stages">;
 def : Later<TensorParallel, [Sharding], "what is cut by rows or columns would be cut flat once more">;
 def : Later<TensorParallel, [LocalSgd, AdaptiveLocalSgd],
             "parts would be averaged over the replicas only">;
@@ -187,16 +201,16 @@ def : Later<Asp, [AdaptiveLocalSgd],
             "what replicas average would have to be known to be pruned alike">;
 def : Later<Lookahead, [AdaptiveLocalSgd], "every replica would have slow weights of its own">;
 def : Later<Dgc, [Asp, Lookahead], "it has not been shown on programs yet">;
-def : Later<TensorParallel, [Asp], "masks would have to be cut as their weights are">;
-def : Later<TensorParallel, [Lookahead], "slow weights would have to be cut as the weights are">;
-def : Later<TensorParallel, [Recompute, Lars, Lamb, Fp16AllReduce],
-            "it has not been shown on programs yet">;
-def : Later<Pipeline, [TensorParallel, Sharding],
+def : Composes<Asp, [TensorParallel], "asp_tensor_parallel",
+               "masks are whole on every rank, which takes its part of them">;
+def : Composes<Lookahead, [TensorParallel], "lookahead_tensor_parallel",
+               "slow weights are cut as weights are">;
+def : Later<Pipeline, [Sharding],
             "their sums stand in the forward part, which becomes tasks of stages">;
 def : Later<Pipeline, [LocalSgd, AdaptiveLocalSgd],
             "each stage would have to average its own parameters">;
-def : Later<Pipeline, [Fp16AllReduce],
-            "gradients are added up over the micro-batches before they travel">;
+def : Composes<Pipeline, [Fp16AllReduce], "pair_pipeline_fp16_allreduce",
+               "gradients are added up over the micro-batches in full, and rounded to travel">;
 def : Later<Pipeline, [SyncBatchNorm],
             "statistics would be those of a micro-batch on all replicas">;
 def : Later<Pipeline, [Hierarchical],
@@ -218,8 +232,7 @@ def : Composes<Amp, [Lookahead], "lookahead_amp", "a step that is left out does 
 def : Composes<Recompute, [Lookahead], "lookahead_recompute">;
 def : Composes<Lars, [Lookahead], "lookahead_lars">;
 def : Composes<Lamb, [Lookahead], "lookahead_lamb">;
-def : Later<Lookahead, [GradientMerge],
-            "slow weights would count the updates in the branch of the k-th step">;
+def : Composes<Lookahead, [GradientMerge], "lookahead_merge", "updates count, not steps">;
 def : Composes<Lookahead, [Fp16AllReduce], "lookahead_fp16_all_reduce">;
 def : Composes<Lookahead, [SyncBatchNorm], "lookahead_sync_batch_norm">;
 def : Composes<Lookahead, [Hierarchical], "lookahead_hierarchical">;

@@ -1,9 +1,10 @@
 // Mixed precision. A semantic pass: after keep-source, before lars, lamb, gradient-merge and
 // form-job. Four parts: casts (classify.h, rewrite.h), parameters in half precision (masters.h),
-// loss scaling (scaling.h), steps that change nothing (skip.h).
+// loss scaling (scaling.h), steps that change nothing (skip.h, apart.h).
 #include "dialects/pd/op_table.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringSet.h"
+#include "passes/amp/apart.h"
 #include "passes/amp/masters.h"
 #include "passes/amp/pass.h"
 #include "passes/amp/rewrite.h"
@@ -76,8 +77,10 @@ class Amp : public impl::AmpBase<Amp> {
     pd::Declarations declarations;
     const RewriteOptions options = {pd::elementType(&getContext(), half), scales()};
     if (mlir::failed(rewriteInto(*main, classified, options, declarations)) ||
-        (isPure() && mlir::failed(keepParameters(*main, options.half, declarations))) ||
-        (scales() && mlir::failed(scaleAndSkip(*main, classified, declarations))))
+        (isPure() && mlir::failed(keepParameters(*main, options.half, declarations))))
+      return signalPassFailure();
+    if (apart) completeInFloat32(*main);
+    if (scales() && mlir::failed(scaleAndSkip(*main, classified, declarations)))
       return signalPassFailure();
     declare();
   }
@@ -149,16 +152,20 @@ class Amp : public impl::AmpBase<Amp> {
           "@startup");
     llvm::StringSet<> before;
     for (auto var : getOperation().getOps<pd::VarOp>()) before.insert(var.getSymName());
-    const ScalingOptions options = {init_loss_scaling,  use_dynamic_loss_scaling,
-                                    incr_every_n_steps, decr_every_n_nan_or_inf,
-                                    incr_ratio,         decr_ratio};
+    const ScalingOptions options = {init_loss_scaling,
+                                    use_dynamic_loss_scaling,
+                                    incr_every_n_steps,
+                                    decr_every_n_nan_or_inf,
+                                    incr_ratio,
+                                    decr_ratio,
+                                    apart};
     mlir::FailureOr<mlir::Value> infinite =
         scaleLoss(main, startup, classified, options, declarations);
     if (mlir::failed(infinite)) return mlir::failure();
     llvm::StringSet<> added;
     for (auto var : getOperation().getOps<pd::VarOp>())
       if (!before.contains(var.getSymName())) added.insert(var.getSymName());
-    return skipWhere(main, *infinite, added, declarations);
+    return skipWhere(main, *infinite, added, apart, declarations);
   }
 
   void declare() {

@@ -26,6 +26,11 @@ def Amp : Pass<"amp", "::mlir::ModuleOp"> {
     statistics, counters of schedules) is set back. With `use_dynamic_loss_scaling=false` the scale
     stays; if it is 1 too, nothing is scaled, looked at or skipped.
 
+    With `apart`, for ranks that have some of the parameters each: a check per gradient, and their
+    answers joined by `logical_or`; a branch for every parameter with what its update sets; in front of
+    them what is computed of gradients and numbers alone (a clip by the norm of all gradients), which is
+    pure. Gradients are complete, for micro-batches and ranks to add up, behind their casts to float32.
+
     Refused by name: programs with half precision in them already, programs without start-up, ops in
     both custom lists, SelectedRows gradients, blocks within the update, ops in the backward part that
     are not known to be linear in the gradients, and whatever takes a variable as the update has left
@@ -59,6 +64,8 @@ def Amp : Pass<"amp", "::mlir::ModuleOp"> {
           pd.set @w, %u
         }
   }];
-  let options = FieldOptions<"amp">.options;
+  let options = [
+    Option<"apart", "apart", "bool", "false", "checks and branches of each parameter by itself">,
+  ] # FieldOptions<"amp">.options;
 }
 #endif

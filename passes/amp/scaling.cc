@@ -9,6 +9,7 @@ namespace dtranspile::passes {
 namespace {
 
 constexpr llvm::StringLiteral kUnscaled = "@UNSCALED";
+constexpr llvm::StringLiteral kCheck = "check_finite_and_unscale";
 
 bool isOfUpdate(mlir::Operation* op) {
   return pd::OpView::isFrameworkOp(op) && (pd::OpView(op).role() & pd::kOptimize);
@@ -136,36 +137,79 @@ class Scaling {
 
   // Checks all gradients at the end of the program; what updates takes them without the factor.
   mlir::FailureOr<mlir::Value> takeBack() {
-    std::vector<mlir::Value> scaled, unscaled;
+    std::vector<mlir::Value> scaled;
+    for (mlir::Value gradient : gradients_) scaled.push_back(inFloat32(gradient));
+    builder_.setInsertionPointToEnd(block_);
+    mlir::Value infinite;
+    std::vector<mlir::Value> unscaled;
+    if (options_.apart) {
+      for (mlir::Value gradient : scaled) {
+        pd::OpView one = check(gradient, outputsFor(gradient));
+        unscaled.push_back(one.output("Out"));
+        infinite = either(infinite, one.output("FoundInfinite"));
+      }
+      // What is not finite is in no branch that is taken: X is there since the framework wants one.
+      if (options_.dynamic) nextScale({now_}, outputsFor(now_), infinite);
+    } else {
+      const pd::OutputSlot out = outputsFor(scaled);
+      pd::OpView all = check(scaled, out);
+      unscaled = all.outputs("Out");
+      infinite = all.output("FoundInfinite");
+      if (options_.dynamic) unscaled = nextScale(unscaled, out, infinite);
+    }
+    for (auto [before, after] : llvm::zip_equal(scaled, unscaled))
+      before.replaceUsesWithIf(after, [&](mlir::OpOperand& use) {
+        mlir::Operation* user = use.getOwner();
+        const bool checks = pd::OpView::isFrameworkOp(user) && pd::OpView(user).type() == kCheck;
+        return !checks && (isOfUpdate(user) || llvm::isa<pd::SetOp>(user));
+      });
+    return infinite;
+  }
+
+  // A gradient as the update takes it: its cast, where that belongs to the update.
+  mlir::Value inFloat32(mlir::Value gradient) {
+    for (mlir::Operation* user : gradient.getUsers())
+      if (isOfUpdate(user) && pd::OpView(user).type() == "cast") {
+        user->moveBefore(block_, block_->end());
+        return user->getResult(0);
+      }
+    return gradient;
+  }
+
+  // Names of gradients without the factor.
+  pd::OutputSlot outputsFor(llvm::ArrayRef<mlir::Value> gradients) {
     pd::OutputSlot out{"Out", {}};
-    for (mlir::Value gradient : gradients_) {
-      for (mlir::Operation* user : gradient.getUsers())
-        if (isOfUpdate(user) && pd::OpView(user).type() == "cast") {
-          user->moveBefore(block_, block_->end());
-          gradient = user->getResult(0);
-          break;
-        }
-      scaled.push_back(gradient);
+    for (mlir::Value gradient : gradients) {
       const std::string name =
           declarations_.freshName(block_, (pd::nameOf(gradient) + kUnscaled).str());
       declarations_.declare(block_, name, gradient.getType());
       out.results.push_back({name, gradient.getType()});
     }
-    builder_.setInsertionPointToEnd(block_);
-    auto flag = mlir::RankedTensorType::get({1}, builder_.getI1Type());
+    return out;
+  }
+
+  pd::OpView check(llvm::ArrayRef<mlir::Value> scaled, const pd::OutputSlot& out) {
     const std::string found = declarations_.freshName(block_, "find_infinite_scale");
-    pd::OpView check = declarations_.create(
-        builder_, main_.getLoc(), "check_finite_and_unscale", {{"X", scaled}, {"Scale", {now_}}},
-        {out, {"FoundInfinite", {{found, flag}}}}, {}, pd::kOptimize);
-    unscaled = check.outputs("Out");
-    mlir::Value infinite = check.output("FoundInfinite");
-    if (options_.dynamic) unscaled = nextScale(unscaled, out, infinite);
-    for (auto [before, after] : llvm::zip_equal(scaled, unscaled))
-      before.replaceUsesWithIf(after, [&](mlir::OpOperand& use) {
-        mlir::Operation* user = use.getOwner();
-        return user != check.operation() && (isOfUpdate(user) || llvm::isa<pd::SetOp>(user));
-      });
-    return infinite;
+    return declarations_.create(builder_, main_.getLoc(), kCheck,
+                                {{"X", scaled.vec()}, {"Scale", {now_}}},
+                                {out, {"FoundInfinite", {{found, flag()}}}}, {}, pd::kOptimize);
+  }
+
+  mlir::RankedTensorType flag() { return mlir::RankedTensorType::get({1}, builder_.getI1Type()); }
+
+  // The answer so far (null: none) or the next one. Always an op with one result, which travels
+  // between stages without the gradient that was looked at.
+  mlir::Value either(mlir::Value answer, mlir::Value next) {
+    const std::string name = declarations_.freshName(block_, "any_infinite");
+    if (!answer)
+      return declarations_
+          .create(builder_, main_.getLoc(), "assign", {{"X", {next}}}, {{"Out", {{name, flag()}}}},
+                  {}, pd::kOptimize)
+          .output("Out");
+    return declarations_
+        .create(builder_, main_.getLoc(), "logical_or", {{"X", {answer}}, {"Y", {next}}},
+                {{"Out", {{name, flag()}}}}, {}, pd::kOptimize)
+        .output("Out");
   }
 
   std::vector<mlir::Value> nextScale(const std::vector<mlir::Value>& gradients,

@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/SetVector.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/amp/apart.h"
 #include "passes/support/branch.h"
 #include "passes/support/job.h"
 
@@ -16,19 +17,20 @@ bool isOfUpdate(mlir::Operation* op) {
 
 class Skip {
  public:
-  Skip(pd::ProgramOp main, mlir::Value bad, const llvm::StringSet<>& free,
+  Skip(pd::ProgramOp main, mlir::Value bad, const llvm::StringSet<>& free, bool apart,
        pd::Declarations& declarations)
       : main_(main),
         block_(main.getBodyBlock()),
         bad_(bad),
         free_(free),
+        apart_(apart),
         declarations_(declarations) {}
 
   mlir::LogicalResult run() {
     findDecision();
     if (mlir::failed(choose()) || mlir::failed(check())) return mlir::failure();
     keepWhatElseIsSet();
-    openBranch();
+    openBranches();
     restore();
     return mlir::success();
   }
@@ -136,29 +138,46 @@ class Skip {
         .output("Out");
   }
 
-  void openBranch() {
+  void openBranches() {
+    mlir::Value decides = good();
+    if (!apart_) return openBranch(decides, moving_);
+    const Apart apart = takeApart(moving_);
+    for (mlir::Operation* op : apart.common) op->moveBefore(block_, block_->end());
+    for (const Ops& group : apart.groups) openBranch(decides, group);
+  }
+
+  // A branch of these ops and what they set.
+  void openBranch(mlir::Value decides, const Ops& ops) {
     llvm::SetVector<mlir::Value> taken;
-    for (mlir::Operation* op : moving_)
+    for (mlir::Operation* op : ops)
       for (mlir::Value operand : op->getOperands()) {
         mlir::Operation* maker = operand.getDefiningOp();
-        if (!moving_.contains(maker) && !llvm::isa_and_nonnull<pd::GetOp>(maker))
-          taken.insert(operand);
+        if (!ops.contains(maker) && !llvm::isa_and_nonnull<pd::GetOp>(maker)) taken.insert(operand);
       }
-    const std::vector<mlir::Value> captures = underOwnNames(taken.getArrayRef());
-    mlir::Operation* branch = addBranch(main_, good(), scope(), declarations_, captures);
+    const std::vector<mlir::Value> captures = underOwnNames(taken.getArrayRef(), ops);
+    mlir::Operation* branch = addBranch(main_, decides, scope(), declarations_, captures);
     mlir::Block* inside = &branch->getRegion(0).front();
     mlir::IRMapping map;
     for (auto [value, argument] : llvm::zip_equal(taken, inside->getArguments()))
       map.map(value, argument);
-    moveDeclarations(inside);
+    moveDeclarations(inside, ops);
+    const auto isMoved = [&](mlir::Operation& op) {
+      auto set = llvm::dyn_cast<pd::SetOp>(op);
+      return ops.contains(&op) ||
+             (set && sets_.contains(set) && ops.contains(set.getValue().getDefiningOp()));
+    };
+    llvm::SmallVector<mlir::Operation*> moved;
+    for (mlir::Operation& op : *block_)
+      if (isMoved(op) || llvm::isa<pd::GetOp>(op)) moved.push_back(&op);
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(inside);
-    for (mlir::Operation& op : llvm::make_early_inc_range(*block_)) {
-      if (&op == branch) break;
-      if (auto get = llvm::dyn_cast<pd::GetOp>(op)) takeAlong(builder, get, map);
-      if (!moving_.contains(&op) && !sets_.contains(&op)) continue;
-      for (mlir::OpOperand& operand : op.getOpOperands())
+    for (mlir::Operation* op : moved) {
+      if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
+        takeAlong(builder, get, ops, map);
+        continue;
+      }
+      for (mlir::OpOperand& operand : op->getOpOperands())
         operand.set(map.lookupOrDefault(operand.get()));
-      op.moveBefore(inside, inside->end());
+      op->moveBefore(inside, inside->end());
       builder.setInsertionPointToEnd(inside);
     }
     pd::YieldOp::create(builder, main_.getLoc(), mlir::ValueRange());
@@ -168,9 +187,9 @@ class Skip {
 
   // The branch knows what it takes by names; one that it writes, or that two values have, is
   // another value's.
-  std::vector<mlir::Value> underOwnNames(llvm::ArrayRef<mlir::Value> values) {
+  std::vector<mlir::Value> underOwnNames(llvm::ArrayRef<mlir::Value> values, const Ops& ops) {
     llvm::StringSet<> used;
-    for (mlir::Operation* op : moving_)
+    for (mlir::Operation* op : ops)
       for (mlir::Value result : op->getResults()) used.insert(pd::nameOf(result));
     std::vector<mlir::Value> named;
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(block_);
@@ -187,19 +206,19 @@ class Skip {
     return named;
   }
 
-  void takeAlong(mlir::OpBuilder& builder, pd::GetOp get, mlir::IRMapping& map) {
-    if (llvm::any_of(get->getUsers(),
-                     [&](mlir::Operation* user) { return moving_.contains(user); }))
+  static void takeAlong(mlir::OpBuilder& builder, pd::GetOp get, const Ops& ops,
+                        mlir::IRMapping& map) {
+    if (llvm::any_of(get->getUsers(), [&](mlir::Operation* user) { return ops.contains(user); }))
       map.map(get.getResult(), builder.clone(*get)->getResult(0));
   }
 
   // Names that the branch alone writes are declared there; what others write too, there as well.
-  void moveDeclarations(mlir::Block* inside) {
+  void moveDeclarations(mlir::Block* inside, const Ops& ops) {
     llvm::StringSet<> others, done;
     for (mlir::Operation& op : *block_)
-      if (pd::OpView::isFrameworkOp(&op) && !moving_.contains(&op))
+      if (pd::OpView::isFrameworkOp(&op) && !ops.contains(&op))
         for (mlir::Value result : op.getResults()) others.insert(pd::nameOf(result));
-    for (mlir::Operation* op : moving_)
+    for (mlir::Operation* op : ops)
       for (mlir::Value result : op->getResults()) {
         const llvm::StringRef name = pd::nameOf(result);
         pd::DeclOp decl = declarations_.find(block_, name);
@@ -242,6 +261,7 @@ class Skip {
   mlir::Block* block_;
   mlir::Value bad_;
   const llvm::StringSet<>& free_;
+  const bool apart_;
   pd::Declarations& declarations_;
   llvm::SetVector<mlir::Operation*> decision_, moving_, sets_;
   std::vector<mlir::Value> kept_;  // the values before the step of `restored_`
@@ -251,8 +271,8 @@ class Skip {
 }  // namespace
 
 mlir::LogicalResult skipWhere(pd::ProgramOp main, mlir::Value bad, const llvm::StringSet<>& free,
-                              pd::Declarations& declarations) {
-  return Skip(main, bad, free, declarations).run();
+                              bool apart, pd::Declarations& declarations) {
+  return Skip(main, bad, free, apart, declarations).run();
 }
 
 }  // namespace dtranspile::passes

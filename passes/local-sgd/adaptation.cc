@@ -20,10 +20,14 @@ Adaptation::Adaptation(JobOnAxes& job, const verify::AdaptivePeriod& period,
 mlir::LogicalResult Adaptation::find() {
   const std::string name = findLoss(job_.main);
   loss_ = name.empty() ? mlir::Value() : lastNamed(job_.main, name);
-  auto type =
-      loss_ ? llvm::dyn_cast<mlir::RankedTensorType>(loss_.getType()) : mlir::RankedTensorType();
-  if (!type || !type.hasStaticShape() || type.getNumElements() != 1 ||
-      !type.getElementType().isF32())
+  // [1] or []: programs of 2.x have numbers without dims.
+  const auto isNumber = [](mlir::Value value) {
+    auto type =
+        value ? llvm::dyn_cast<mlir::RankedTensorType>(value.getType()) : mlir::RankedTensorType();
+    return type && type.hasStaticShape() && type.getNumElements() == 1 &&
+           type.getElementType().isF32();
+  };
+  if (!isNumber(loss_))
     return job_.main.emitError(
         "adaptive_localsgd: the program has no loss of one float32 element to follow");
   mlir::LogicalResult good = mlir::success();
@@ -34,8 +38,8 @@ mlir::LogicalResult Adaptation::find() {
       return get ? get.getVarAttr() : mlir::FlatSymbolRefAttr();
     };
     if (rate && !rate_) rate_ = rate;
-    if (mlir::failed(good) || (rate && rate.getType() == real_ &&
-                               (rate == rate_ || (behind(rate) && behind(rate) == behind(rate_)))))
+    if (mlir::failed(good) ||
+        (isNumber(rate) && (rate == rate_ || (behind(rate) && behind(rate) == behind(rate_)))))
       return;
     update.operation()->emitError(
         "adaptive_localsgd: follows one learning rate of one float32 element; this update has "
@@ -127,11 +131,14 @@ mlir::Operation* Adaptation::addAverage() {
   return branch;
 }
 
+mlir::Value Adaptation::asReal(mlir::OpBuilder& builder, mlir::Value number) {
+  if (number.getType() == real_) return number;
+  return make(builder, "reshape", {{"X", {number}}}, "local_sgd_number", real_,
+              {builder.getNamedAttr("shape", builder.getDenseI32ArrayAttr({1}))});
+}
+
 mlir::Value Adaptation::meanLoss(mlir::OpBuilder& builder, mlir::Value own) {
-  if (own.getType() != real_)
-    own = make(builder, "reshape2", {{"X", {own}}}, "local_sgd_loss", real_,
-               {builder.getNamedAttr("shape", builder.getDenseI32ArrayAttr({1}))});
-  mlir::Value sum = sumOver(builder, job_.main.getLoc(), own, comm_);
+  mlir::Value sum = sumOver(builder, job_.main.getLoc(), asReal(builder, own), comm_);
   return scale(builder, job_.main.getLoc(), sum, 1.0 / static_cast<double>(job_.ranks),
                declarations_.freshName(builder.getInsertionBlock(), "local_sgd_loss"),
                pd::kOptimize, declarations_);
@@ -148,7 +155,7 @@ void Adaptation::addRest() {
   mlir::Block* block = &branch->getRegion(0).front();
   builder.setInsertionPointToEnd(block);
   set(builder, firstLoss_, meanLoss(builder, block->getArgument(0)));
-  set(builder, firstRate_, block->getArgument(1));
+  set(builder, firstRate_, asReal(builder, block->getArgument(1)));
   pd::YieldOp::create(builder, job_.main.getLoc(), mlir::ValueRange());
 
   builder.setInsertionPointToEnd(job_.main.getBodyBlock());
@@ -158,7 +165,8 @@ void Adaptation::addRest() {
   branch = addBlock(adapts, {loss_, rate_});
   block = &branch->getRegion(0).front();
   builder.setInsertionPointToEnd(block);
-  mlir::Value loss = meanLoss(builder, block->getArgument(0)), rate = block->getArgument(1);
+  mlir::Value loss = meanLoss(builder, block->getArgument(0)),
+              rate = asReal(builder, block->getArgument(1));
   mlir::Value over =
       two(builder, "elementwise_mul", get(builder, firstRate_), loss, "local_sgd_over", real_);
   over = scale(builder, job_.main.getLoc(), over, static_cast<double>(period_.first),

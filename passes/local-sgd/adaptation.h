@@ -31,6 +31,7 @@ class Adaptation {
                   llvm::StringRef stem, mlir::Type result);
   mlir::Value number(mlir::OpBuilder& builder, mlir::RankedTensorType type, double value,
                      llvm::StringRef stem);
+  mlir::Value asReal(mlir::OpBuilder& builder, mlir::Value number);
   mlir::Value meanLoss(mlir::OpBuilder& builder, mlir::Value own);
   mlir::Operation* addBlock(mlir::Value taken, llvm::ArrayRef<mlir::Value> captures);
 

@@ -66,9 +66,17 @@ class OncePlanner {
         if (plan_.before.contains(one.getValue().getDefiningOp()))
           everywhere.insert(one.getVarAttr().getAttr());
     }
+    // So is a number that more than the loop reads (a loss scale): every stage moves its own.
+    llvm::DenseSet<mlir::StringAttr> behind;
+    for (auto get : main().getBodyBlock()->getOps<pd::GetOp>())
+      for (mlir::Operation* user : get->getUsers())
+        if (plan_.once.contains(user)) behind.insert(get.getVarAttr().getAttr());
     for (auto& [variable, stages] : readers_) {
       auto var = llvm::dyn_cast_or_null<pd::VarOp>(
           mlir::SymbolTable::lookupSymbolIn(target_.job.role, variable));
+      if (var && !var.getParameter() && behind.contains(variable) && isDense(var.getType()) &&
+          llvm::cast<mlir::RankedTensorType>(var.getType()).getNumElements() == 1)
+        everywhere.insert(variable);
       const bool own = set.contains(variable) || (var && var.getParameter());
       if (own && !everywhere.contains(variable)) once_.variables[variable] = stages;
     }
@@ -95,7 +103,7 @@ class OncePlanner {
         if (plan_.before.contains(set.getValue().getDefiningOp())) continue;
         node.kind = Node::Kind::Set;
         node.writes.push_back(set.getVarAttr().getAttr());
-      } else if (auto sum = llvm::dyn_cast<dist::AllReduceOp>(op)) {
+      } else if (auto sum = llvm::dyn_cast<dist::AllReduceOp>(op); sum && !isBetweenLayers(sum)) {
         if (termBehind(sum.getResult(0), target_) != sum.getResult(0)) continue;
       } else if (!plan_.once.contains(&op)) {
         continue;

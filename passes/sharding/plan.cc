@@ -14,6 +14,19 @@ bool sameShape(mlir::Value a, mlir::Value b) {
   return one && other && one.getShape() == other.getShape();
 }
 
+// Lists of gradients that go through one by one, some in parts and some whole: the check for what
+// is not finite, and what follows it.
+bool isMemberwise(pd::OpView op) {
+  return op.type() == "check_finite_and_unscale" || op.type() == "update_loss_scaling";
+}
+
+// The member that a result of such an op is made of; null for results of all members.
+mlir::Value memberBehind(pd::OpView op, mlir::Value result) {
+  for (unsigned i = 0, n = op.outputCount("Out"); i < n; ++i)
+    if (op.output("Out", i) == result) return op.input("X", i);
+  return {};
+}
+
 // Elements in memory order only: a dim that the op counts from the left is none of a flat part's.
 bool countsDims(pd::OpView op) {
   return op.spec()->attribute("axis") && op.hasAttr("axis") && op.getInt("axis") > 0;
@@ -33,10 +46,11 @@ ShardPlan::ShardPlan(const JobOnAxes& job, ShardOptions options)
       axis_(axes_.indexOf(options_.axis)) {
   // A value per share is no answer here: either an op works on parts of a tensor, or it does not.
   for (bool& data : axes_.isData) data = false;
-  for (Piece piece : {Piece::Whole, Piece::Part, Piece::Term}) {
+  for (Piece piece : {Piece::Whole, Piece::Part, Piece::Term, Piece::Flag}) {
     verify::Reading reading = verify::Reading::replicated(axes_);
     if (piece == Piece::Part) reading.states[axis_] = verify::State::split(dist::kFlat);
     if (piece == Piece::Term) reading.states[axis_] = verify::State::partial(dist::Reduce::Sum);
+    if (piece == Piece::Flag) reading.states[axis_] = verify::State::partial(dist::Reduce::Or);
     verify::Relation& relation = relations_[static_cast<int>(piece)];
     relation.whole = relation.parts = reading;
   }
@@ -167,14 +181,24 @@ void ShardPlan::refuse(mlir::Operation* op, const std::string& why) {
 // Sets are looked at later (checkSets).
 void ShardPlan::visit(mlir::Operation* op) {
   if (pd::OpView::isFrameworkOp(op) && op->getNumRegions() == 0) return visitFramework(op);
-  if (llvm::isa<pd::SetOp>(op)) {
-    mlir::OpOperand& operand = op->getOpOperand(0);
-    if (pieceOf(operand.get()) == Piece::Term) summed_.insert(&operand);
-    return;
-  }
   for (mlir::OpOperand& operand : op->getOpOperands())
-    if (pieceOf(operand.get()) == Piece::Term) summed_.insert(&operand);
+    if (isTerm(pieceOf(operand.get()))) summed_.insert(&operand);
+  if (llvm::isa<pd::SetOp>(op)) return;
+  if (pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == "conditional_block")
+    return visitBranch(op);
   refuse(op, "enters " + op->getName().getStringRef().str() + " whole");
+}
+
+// Parts enter the block of a branch as parts. (What leaves it, by its yield, is whole.)
+void ShardPlan::visitBranch(mlir::Operation* op) {
+  const pd::OpView branch(op);
+  for (auto [i, argument] : llvm::enumerate(op->getRegion(0).getArguments())) {
+    mlir::Value given = branch.input("$capture", i);
+    if (pieceOf(given) != Piece::Part) continue;
+    pieces_[argument] = Piece::Part;
+    if (auto found = gradientOf_.find(given); found != gradientOf_.end())
+      gradientOf_[argument] = unsigned(found->second);
+  }
 }
 
 // An op with a part among its operands: all operands of that shape are taken in parts too, and its
@@ -186,20 +210,21 @@ void ShardPlan::visitFramework(mlir::Operation* op) {
   bool terms = false;
   for (mlir::Value operand : op->getOperands()) {
     if (pieceOf(operand) == Piece::Part && !part) part = operand;
-    terms |= pieceOf(operand) == Piece::Term;
+    terms |= isTerm(pieceOf(operand));
   }
   if (!part && !terms) return;
+  const bool memberwise = isMemberwise(pd::OpView(op));
   // Beside a part other tensors of the shape are taken in parts as well.
   const auto isCutHere = [&](mlir::OpOperand& operand) {
-    return part && pieceOf(operand.get()) == Piece::Whole && sameShape(operand.get(), part) &&
-           isReplicated(operand.get());
+    return part && !memberwise && pieceOf(operand.get()) == Piece::Whole &&
+           sameShape(operand.get(), part) && isReplicated(operand.get());
   };
   for (bool keepsTerms : {true, false}) {
     if (keepsTerms && !terms) continue;
     const auto pieces = [&](mlir::OpOperand& operand) {
       if (isCutHere(operand)) return Piece::Part;
       const Piece own = pieceOf(operand.get());
-      return own == Piece::Term && !keepsTerms ? Piece::Whole : own;
+      return isTerm(own) && !keepsTerms ? Piece::Whole : own;
     };
     std::string why;
     std::optional<std::vector<Piece>> results = evaluate(op, pieces, &why);
@@ -210,12 +235,14 @@ void ShardPlan::visitFramework(mlir::Operation* op) {
     }
     for (mlir::OpOperand& operand : op->getOpOperands()) {
       if (isCutHere(operand)) cut_.insert(&operand);
-      if (!keepsTerms && pieceOf(operand.get()) == Piece::Term) summed_.insert(&operand);
+      if (!keepsTerms && isTerm(pieceOf(operand.get()))) summed_.insert(&operand);
     }
     for (auto [result, piece] : llvm::zip(op->getResults(), *results)) {
       if (piece == Piece::Whole) continue;
       pieces_[result] = piece;
-      if (piece == Piece::Part && part) gradientOf_[result] = gradientOf_.lookup(part);
+      if (piece == Piece::Part && part)
+        gradientOf_[result] =
+            gradientOf_.lookup(memberwise ? memberBehind(pd::OpView(op), result) : part);
     }
     return;
   }

@@ -19,7 +19,11 @@ enum class Piece {
   Whole,
   Part,  // of the flattened value: even parts, with a pad
   Term,  // of a sum over the ranks of the axis
+  Flag,  // true on some ranks of the axis where it is true of the whole
 };
+
+// What all ranks of the axis have together, by sum or by `or`.
+inline bool isTerm(Piece piece) { return piece == Piece::Term || piece == Piece::Flag; }
 
 // A sum of gradients over the replicas, and those of its operands that are cut.
 struct SumToCut {
@@ -43,7 +47,7 @@ class ShardPlan {
   Piece pieceOf(mlir::Value value) const { return pieces_.lookup_or(value, Piece::Whole); }
   // The op takes the part of this whole operand.
   bool isCut(mlir::OpOperand& use) const { return cut_.contains(&use); }
-  // The op takes the sum of this term.
+  // The op takes the sum of this term, or whether any rank's flag is set.
   bool isSummed(mlir::OpOperand& use) const { return summed_.contains(&use); }
   // Variables that hold a part, in the order of the role.
   const std::vector<pd::VarOp>& stored() const { return stored_; }
@@ -71,6 +75,7 @@ class ShardPlan {
   bool attempt();
   void visit(mlir::Operation* op);
   void visitFramework(mlir::Operation* op);
+  void visitBranch(mlir::Operation* op);
   void refuse(mlir::Operation* op, const std::string& why);
   void checkSets();
   void pushCutsUp();
@@ -88,7 +93,7 @@ class ShardPlan {
   verify::Store store_;
   verify::Axes axes_;  // as rules see them: none of them a data axis
   int axis_;
-  verify::Relation relations_[3];  // by Piece
+  verify::Relation relations_[4];  // by Piece
   std::vector<Gradient> gradients_;
   std::vector<SumToCut> sums_;
   llvm::DenseMap<mlir::Value, Piece> pieces_;

@@ -21,7 +21,8 @@ size_t runLength(llvm::ArrayRef<T> members, int64_t most, TypeOf typeOf) {
 }
 
 mlir::Operation* endOf(mlir::Block& block) {
-  return !block.empty() && llvm::isa<pd::YieldOp>(block.back()) ? &block.back() : nullptr;
+  return !block.empty() && block.back().hasTrait<mlir::OpTrait::IsTerminator>() ? &block.back()
+                                                                                : nullptr;
 }
 
 void setBefore(mlir::OpBuilder& builder, mlir::Block& block, mlir::Operation* place) {
@@ -53,6 +54,11 @@ void ShardRewriter::run() {
       if (plan_.pieceOf(result) == Piece::Part &&
           (pd::OpView::isFrameworkOp(op) || llvm::isa<pd::GetOp>(op)))
         result.setType(plan_.partType(result.getType()));
+  for (mlir::Operation* op : ops)
+    for (mlir::Region& region : op->getRegions())
+      for (mlir::BlockArgument argument : region.getArguments())
+        if (plan_.pieceOf(argument) == Piece::Part)
+          argument.setType(plan_.partType(argument.getType()));
   for (mlir::Operation* op : ops) rewriteOperands(op);
   gatherParameters();
   for (const SumToCut& sum : plan_.sums()) cutSum(sum);
@@ -132,7 +138,8 @@ void ShardRewriter::rewriteOperands(mlir::Operation* op) {
   sumOperands(op);
 }
 
-// Terms that the op takes as one sum each, together.
+// Terms that the op takes as one sum each, together; flags, the only ones of a boolean type, as
+// whether any is set.
 void ShardRewriter::sumOperands(mlir::Operation* op) {
   llvm::MapVector<mlir::Type, llvm::SmallVector<mlir::Value>> terms;  // by element type
   for (mlir::OpOperand& operand : op->getOpOperands()) {
@@ -143,10 +150,10 @@ void ShardRewriter::sumOperands(mlir::Operation* op) {
   }
   mlir::OpBuilder builder(op);
   for (auto& [element, values] : terms) {
-    auto sum =
-        dist::AllReduceOp::create(builder, op->getLoc(), mlir::ValueRange(values).getTypes(),
-                                  dist::ReduceAttr::get(builder.getContext(), dist::Reduce::Sum),
-                                  values, symbolOf(comms_.within.front()));
+    const auto reduce = element.isInteger(1) ? dist::Reduce::Or : dist::Reduce::Sum;
+    auto sum = dist::AllReduceOp::create(builder, op->getLoc(), mlir::ValueRange(values).getTypes(),
+                                         dist::ReduceAttr::get(builder.getContext(), reduce),
+                                         values, symbolOf(comms_.within.front()));
     for (auto [value, result] : llvm::zip(values, sum.getResults()))
       summed_[{op->getBlock(), value}] = result;
   }

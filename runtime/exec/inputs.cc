@@ -253,8 +253,9 @@ absl::StatusOr<MissingInitials> FindMissing(const InitConfig& init, const Plan& 
   }
   const std::string& where = init.folder.empty() ? init.combined : init.folder;
   if (!parameters.empty())
-    return absl::NotFoundError(
-        absl::StrCat(where, ": has no value for ", absl::StrJoin(parameters, ", ")));
+    return absl::NotFoundError(absl::StrCat(
+        where, ": has no value for ", absl::StrJoin(parameters, ", "),
+        plan.startup() ? "; add them, or leave initial values out for start-up to make all" : ""));
   if (!missing.made.empty() && plan.startup() == nullptr)
     return absl::NotFoundError(absl::StrCat(where, ": has no value for ",
                                             absl::StrJoin(missing.made, ", "),

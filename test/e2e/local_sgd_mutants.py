@@ -25,6 +25,21 @@ MUTANTS = {
     "a parameter is not listed": (r'"fc_1.w_0", ', "", 1, "contract"),
 }
 
+# Of one whose averages follow the loss: each is another way to say when the next one is.
+ADAPTIVE = {
+    "no root": (r"pd.sqrt X", "pd.square X", 1, "adaptation"),
+    "rounded down": (r"pd.ceil X", "pd.floor X", 1, "adaptation"),
+    "another bound": (r'(local_sgd_most"\) .*?value = )2.56', r"\g<1>1.0", 1, "adaptation"),
+    "another unit": (r'(Out\("local_sgd_over_?\d*"\) .*?scale = )3', r"\g<1>4", 1, "adaptation"),
+    "the loss of another step": (r'(local_sgd_one"\) .*?value = )1', r"\g<1>2", 1, "adaptation"),
+    "another beginning": (r'(local_sgd_begin"\) .*?value = )1', r"\g<1>2", 1, "contract"),
+    "the step is not noted": (r"\n *pd.set @local_sgd_last[^\n]*", "", 1, "adaptation"),
+    "the number is not set": (r"\n *pd.set @local_sgd_k,[^\n]*", "", 1, "adaptation"),
+    "another statement": (r"k is 3 at first", "k is 4 at first", 1, "contract"),
+    "branch: another scale": (r"scale = 5.0+e-01", "scale = 2.500000e-01", 1, "invariant"),
+}
+
+
 def check(tool, case, folder, flags, mutants):
     with tempfile.TemporaryDirectory() as work:
         job, path = os.path.join(work, "job"), os.path.join(work, "job.mlir")
@@ -59,6 +74,8 @@ def check(tool, case, folder, flags, mutants):
 def main(tools, corpus, case):
     tool, folder = os.path.join(tools, "dtranspile"), os.path.join(corpus, case)
     check(tool, case, folder, ["--collective-mode", "local_sgd", "--localsgd-k-steps", "3"], MUTANTS)
+    flags = ["--adaptive-localsgd", "--adaptive-localsgd-init-k-steps", "3"]
+    check(tool, case, folder, flags, ADAPTIVE)
 
 
 if __name__ == "__main__":

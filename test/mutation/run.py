@@ -78,6 +78,11 @@ STAGES = {
     "lamb_merged": ["--trainers", "2", "--lamb"] + MERGED,
     "lars_merged": ["--trainers", "2", "--lars"] + MERGED,
     "sharding2": ["--trainers", "2", "--sharding", "--sharding-stage", "2"],
+    "amp_sharding": ["--trainers", "2", "--sharding", "--sharding-stage", "3", "--amp"],
+    "amp_pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2", "--amp"],
+    "recompute_pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2"]
+    + ["--recompute", "--recompute-checkpoints", "sqrt"],
+    "adaptive": ["--trainers", "2", "--adaptive-localsgd", "--adaptive-localsgd-init-k-steps", "3"],
     "sharding_lamb": ["--trainers", "2", "--sharding", "--lamb"],
     "half_buckets": ["--trainers", "4", "--fp16-allreduce"],
     "async": SERVERS + ["--preset", "async"],
@@ -86,6 +91,9 @@ STAGES = {
     "dc_asgd": SERVERS + ["--preset", "async", "--enable-dc-asgd"],
     "layers": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2"],
     "layers_replicas": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2"],
+    "layers_merged": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2", "--gradient-merge", "--gradient-merge-k-steps", "2"],
+    "layers_amp": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2", "--amp"],
+    "layers_stages": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2", "--pipeline", "--accumulate-steps", "2"],
     "pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_replicas": ["--trainers", "4", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],
@@ -165,6 +173,7 @@ class Native:
 
     def __init__(self, tool, folder, work, runs=1):
         self.tool, self.folder, self.work = tool, folder, work
+        self.init = os.path.join(folder, "init")
         self.steps = STEPS * runs
         self.feeds = job_case.prepare_feeds(folder, runs, work)
         with open(os.path.join(folder, "case.json")) as f:
@@ -189,7 +198,7 @@ class Native:
         words += ["--save", os.path.join(out, "saved")]
         words += ["--save-fetches", os.path.join(out, "fetched")]
         if init:
-            words += ["--init", os.path.join(self.folder, "init")]
+            words += ["--init", self.init]
         if self.case.get("lr_var"):
             rates = ",".join(map(str, self.case["lr_per_step"][:STEPS]))
             words += ["--per-step", self.case["lr_var"] + "=" + rates]
@@ -234,6 +243,10 @@ class Native:
                 fetches.remove(refused[0])
                 code, text = self.run(job, way == "init", os.path.join(right, way), fetches)
                 refused = refusals(text)
+            lacking = re.findall("has no value for ([^;\n]+)", text)
+            if way == "init" and lacking:  # masks of pruned weights, say: start-up makes them
+                self.add_initial(job, lacking[0].split(", "))
+                code, text = self.run(job, True, os.path.join(right, way), fetches)
             if code == 0:
                 ways.append(way)
             elif way == "init" and names:
@@ -247,6 +260,18 @@ class Native:
             if done.returncode == 0:
                 ways.append("export")
         return right, ways, fetches
+
+    def add_initial(self, job, names):
+        """Initial values of the case, and those of `names` that a run from start-up ends with."""
+        made, given = (os.path.join(self.work, what) for what in ("made", "init"))
+        code, text = self.run(job, False, made, [])
+        if code != 0:
+            raise RuntimeError("the right job does not run from start-up:\n" + text)
+        shutil.rmtree(given, ignore_errors=True)
+        shutil.copytree(os.path.join(self.folder, "init"), given)
+        for name in names:
+            shutil.copy(os.path.join(made, "saved", name), given)
+        self.init = given
 
     def repeats(self, job, original):
         """Whether the right job computes the same a second time. Asked once per job."""

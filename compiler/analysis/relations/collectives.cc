@@ -272,7 +272,11 @@ void visitCollective(const Scene& scene, mlir::Operation* op) {
               reduced(scene, comm, input, one.getReduce(), one.getDim(), result.reason);
         })
         .Case([&](dist::AllGatherOp one) {
-          result.relation = gathered(scene, comm, input, one.getDim(), result.reason);
+          // SelectedRows stand for the sum of what they hold: all ranks' rows together are the sum.
+          result.relation =
+              llvm::isa<pd::RowsType>(dist::unlocated(operand.getType()))
+                  ? reduced(scene, comm, input, Reduce::Sum, std::nullopt, result.reason)
+                  : gathered(scene, comm, input, one.getDim(), result.reason);
         })
         .Case([&](dist::AllToAllOp one) {
           result.relation =

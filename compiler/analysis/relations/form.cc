@@ -46,13 +46,19 @@ class Evaluation {
         readingOf_(readingOf),
         isZero_(isZero),
         shareOf_(shareOf),
-        uneven_(uneven) {}
+        uneven_(uneven) {
+    // A sum of zeros alone has the extents of its terms, which thus count.
+    onlyZeros_ = llvm::all_of(form.terms, [&](const Term& term) {
+      return term.use != Use::Linear || isZero(term.value);
+    });
+  }
 
   Outcome run();
 
  private:
   bool skipped(const Term& term) const {
-    return form_.combine == Combine::Sum && term.use == Use::Linear && isZero_(term.value);
+    return form_.combine == Combine::Sum && !onlyZeros_ && term.use == Use::Linear &&
+           isZero_(term.value);
   }
   bool lose(std::string why, int axis = -1, mlir::Value operand = {}) {
     outcome_.reason = {std::move(why), axis, operand};
@@ -82,6 +88,7 @@ class Evaluation {
   IsZero isZero_;
   ShareOf shareOf_;
   bool uneven_;
+  bool onlyZeros_ = false;
   Outcome outcome_;
   llvm::SmallVector<Rational, 4> scales_;  // of the terms, in a common unit
   bool different_ = false;
@@ -218,9 +225,10 @@ bool Evaluation::flatResult(unsigned axis) {
     outcome_.reading.states[axis] = readingOf_(first->value).states[axis];
     return true;
   }
-  if (form_.fold == Fold::Sum && form_.averaged.empty() && !several &&
+  // The pad is zero: no term of a sum, and false.
+  if ((form_.fold == Fold::Sum || form_.fold == Fold::Or) && form_.averaged.empty() && !several &&
       llvm::all_of(form_.result, [](int label) { return label < 0; })) {
-    outcome_.reading.states[axis] = State::partial(Reduce::Sum);
+    outcome_.reading.states[axis] = State::partial(*reduceOf(form_.fold));
     return true;
   }
   return lose("moves elements of a flat part", axis);

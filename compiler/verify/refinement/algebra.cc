@@ -1,8 +1,6 @@
 #include "compiler/verify/refinement/algebra.h"
 
-#include "compiler/analysis/relations/rule.h"
 #include "compiler/verify/refinement/describe.h"
-#include "compiler/verify/refinement/truth.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace dtranspile::verify {
@@ -150,8 +148,7 @@ Results updateScale(pd::OpView op, const AlgebraContext& context) {
       op.inputCount("StopUpdate") == 0 &&
       (op.inputCount("$LossScaling") == 0 || termOf("$LossScaling") == termOf("PrevLossScaling"));
   if (!plain) return std::nullopt;
-  const std::optional<bool> overflow =
-      truthOf(context.terms, context.termOf(found), context.assumed);
+  const std::optional<bool> overflow = context.truth(context.termOf(found));
   const Description own = describeOp(op, context.anyFloat);
   std::vector<TermId> results(op.operation()->getNumResults(), Terms::kNone);
   for (auto [i, output] : llvm::enumerate(own.outputs))
@@ -239,56 +236,6 @@ std::optional<std::vector<TermId>> compute(pd::OpView op, const AlgebraContext& 
   for (const AlgebraRow& row : kAlgebra)
     if (type == row.type) return row.compute(op, context);
   return std::nullopt;
-}
-
-// Whether an op lets a common factor of its operands through, and to which power each result has
-// it. The question is asked of the op's rule of the relation analysis, which carries scales of
-// shares of a batch through ops: an axis of two ranks is made up on which the operands with the
-// factor have scale 2, and log2 of a result's scale is the power. So every op with a rule is known
-// here, and no second table has to agree with the first.
-std::optional<Factored> factor(pd::OpView op, const Terms& terms,
-                               llvm::function_ref<TermId(mlir::Value)> termOf) {
-  Factored result;
-  llvm::DenseMap<mlir::Value, Relation> relations;
-  Axes axes;
-  axes.names.push_back("factor");
-  axes.sizes.push_back(2);
-  axes.meshSizes.push_back(2);
-  axes.isData.push_back(false);
-  for (mlir::Value operand : op.operation()->getOperands()) {
-    const TermId term = termOf(operand);
-    const Scalars scalars = terms.common(term);
-    Relation relation;
-    relation.whole = Reading::replicated(axes);
-    relation.isZero = term == Terms::kZero;
-    if (!scalars.empty()) {
-      if (!result.scalars.empty() && result.scalars != scalars) return std::nullopt;
-      result.scalars = scalars;
-      // Any number that no rule brings in by itself stands for the scalar.
-      relation.whole.scale = Rational(2);
-    }
-    relation.parts = relation.whole;
-    relations[operand] = std::move(relation);
-  }
-  const ParsedRule* rule = result.scalars.empty() ? nullptr : findRule(op.type());
-  if (!rule || !rule->rule) return std::nullopt;
-  RuleContext context(op.operation(), *rule, axes,
-                      [&](mlir::Value value) -> const Relation& { return relations[value]; });
-  context.apply();
-  if (!context.violations().empty()) return std::nullopt;
-  for (const Relation& relation : context.takeResults()) {
-    const Reading& whole = relation.whole;
-    int power = 0;
-    if (!relation.isZero) {
-      if (!whole.known || !whole.isReplicated() || whole.scale.isLost()) return std::nullopt;
-      for (Rational rest = whole.scale; !rest.isOne(); ++power) {
-        if (power == 4) return std::nullopt;
-        rest = rest * Rational(1, 2);
-      }
-    }
-    result.powers.push_back(power);
-  }
-  return result;
 }
 
 }  // namespace dtranspile::verify

@@ -22,7 +22,8 @@ inline constexpr llvm::StringLiteral kScaleState[] = {"FoundInfinite", "PrevLoss
 struct AlgebraContext {
   Terms& terms;
   const std::set<AtomId>& positive;
-  const std::map<AtomId, bool>& assumed;
+  // Whether a condition holds, where that is known.
+  std::function<std::optional<bool>(TermId)> truth;
   bool anyFloat;
   std::function<TermId(mlir::Value)> termOf;
 };

@@ -4,6 +4,7 @@
 
 #include "compiler/analysis/relations/needs.h"
 #include "dialects/pd/pd.h"
+#include "dialects/pd/types.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
@@ -81,8 +82,13 @@ std::string attributeText(const std::vector<std::string>& words) {
 std::string describeType(mlir::Type type, bool anyFloat) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
-  if (anyFloat && tensor && tensor.getElementType().isFloat()) {
+  // Ragged tensors, rows and lists too.
+  mlir::RankedTensorType tensor = anyFloat ? pd::tensorOf(type) : mlir::RankedTensorType();
+  if (tensor && tensor.getElementType().isFloat()) {
+    if (auto ragged = llvm::dyn_cast<pd::LodType>(type)) out << "lod " << ragged.getLevels() << " ";
+    else if (auto list = llvm::dyn_cast<pd::ArrayType>(type))
+      out << "list " << list.getLevels() << " ";
+    else if (llvm::isa<pd::RowsType>(type)) out << "rows ";
     for (int64_t extent : tensor.getShape()) out << extent << "x";
     out << "float";
   } else {

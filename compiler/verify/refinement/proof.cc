@@ -330,10 +330,19 @@ void Proof::step(Programs programs, const Conditions& conditions) {
     }
   }
   std::vector<Case> cases = {{follow(terms_, programs.reference, assumptions(finite)), finite}};
-  // Any one of them that overflows is enough.
+  // Any one of them that overflows is enough. A case in which all that is asked is answered as in
+  // an earlier one leaves what that leaves (a check per parameter, of which any decides for all).
+  const auto isKnown = [&](const std::map<AtomId, bool>& assumed) {
+    return llvm::any_of(llvm::drop_begin(cases), [&](const Case& earlier) {
+      return llvm::all_of(earlier.effects.answers, [&](const auto& asked) {
+        return truthOf(terms_, asked.first, assumed) == asked.second;
+      });
+    });
+  };
   for (AtomId one : conditions.overflow) {
     std::map<AtomId, bool> overflow = finite;
     overflow[one] = true;
+    if (isKnown(overflow)) continue;
     cases.push_back({follow(terms_, programs.reference, assumptions(overflow)), overflow});
     unchanged(cases.back().effects, programs.reference, "where a gradient is not finite");
     mergesAlike(cases.back().effects, programs.reference);

@@ -28,7 +28,9 @@ std::string countedUp(const Terms& terms, TermId term) {
 
 }  // namespace
 
-// Takes the condition where it is one of the two; false where it is neither.
+// Takes the condition where it is one of the two; false where it is neither. That of the first step
+// comes first and says which counter it is: merged steps have one of their own, which may have the
+// same period.
 bool Proof::takeSlowCondition(AtomId decider, SlowConditions& found) const {
   const Atom& equal = terms_.atomOf(decider);
   if (equal.type != "equal" || equal.operands.size() != 2) return false;
@@ -42,7 +44,7 @@ bool Proof::takeSlowCondition(AtomId decider, SlowConditions& found) const {
   const std::string counter = countedUp(terms_, number);
   if (counter.empty() || ofSource(counter) ||
       valueOf(terms_, equal.operands[1], {}) != (divides ? 0 : 1) ||
-      (!found.counter.empty() && found.counter != counter))
+      (found.counter.empty() ? divides : found.counter != counter))
     return false;
   found.counter = counter;
   found.number = number;

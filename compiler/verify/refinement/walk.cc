@@ -84,6 +84,12 @@ class Walk {
                                                   {}, value.getDefiningOp()));
   }
 
+  std::optional<bool> answer(TermId condition) {
+    auto [at, first] = effects_.answers.try_emplace(condition);
+    if (first) at->second = truthOf(terms_, condition, given_.assumed);
+    return at->second;
+  }
+
   // What the program's own block has given.
   void finish(mlir::Operation* op) {
     const bool forward = pd::OpView::isFrameworkOp(op) &&
@@ -106,7 +112,7 @@ class Walk {
          llvm::zip_equal(op->getRegion(0).front().getArguments(), view.inputs("$capture")))
       values_[argument] = termOf(captured);
     effects_.conditions.push_back(condition);
-    const std::optional<bool> truth = truthOf(terms_, condition, given_.assumed);
+    const std::optional<bool> truth = answer(condition);
     if (truth && !*truth) return;
     std::map<std::string, TermId> old = effects_.variables;
     block(op->getRegion(0).front(), /*own=*/false);
@@ -131,7 +137,8 @@ class Walk {
     pd::OpView view(op);
     if (std::optional<TermId> product = masked(view)) return give(op, 0, *product);
     if (op->getNumRegions() == 0) {
-      const AlgebraContext context{terms_, positive_, given_.assumed, given_.anyFloat,
+      const AlgebraContext context{terms_, positive_, [&](TermId term) { return answer(term); },
+                                   given_.anyFloat,
                                    [&](mlir::Value value) { return termOf(value); }};
       if (std::optional<std::vector<TermId>> results = compute(view, context)) {
         for (auto [i, term] : llvm::enumerate(*results)) give(op, i, term);

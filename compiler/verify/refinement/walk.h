@@ -47,6 +47,9 @@ struct Effects {
   std::map<std::string, TermId> names;      // last forward value of every name of the own block
   std::map<std::string, mlir::Operation*> makers;  // of these
   std::vector<TermId> conditions;                  // of branches, in order
+  // What was asked of conditions on the way. Under assumptions that answer all of it alike the
+  // program leaves the same.
+  std::map<TermId, std::optional<bool>> answers;
 };
 
 // A weight that was multiplied by its mask, a variable.

@@ -129,7 +129,7 @@ class Expressions {
       return op.getFloat("bias") == 0 && !op.hasInput("ScaleTensor")
                  ? scaledText(of(op.input("X")), op.getFloat("scale"))
                  : "?";
-    if (type == "reshape2") return of(op.input("X"));
+    if (type == "reshape" || type == "reshape2") return of(op.input("X"));
     if (type == "sqrt" || type == "ceil") return call(type, of(op.input("X")));
     if (type == "cast") {
       mlir::RankedTensorType to = pd::tensorOf(op.output("Out").getType());

@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/relations/compression.h"
+#include "compiler/analysis/relations/table_sum.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {
@@ -41,6 +42,10 @@ constexpr ContractRow kContracts[] = {
     {kGradientSumTag,
      "gradients are summed over the ranks and not divided by their number, as often larger than "
      "the reference's as the job says; the update takes them so",
+     nullptr},
+    {kTableSumTag,
+     "gradients of the distributed tables that are listed are summed over the trainers and not "
+     "divided by their number, and so many times the reference's; the update takes them so",
      nullptr},
     {kCompressionTag,
      "every rank adds its own gradients up, with momentum, and sends the largest elements of the "

@@ -3,6 +3,7 @@
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/relations/averages.h"
 #include "compiler/analysis/relations/rule.h"
+#include "compiler/analysis/relations/table_sum.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {
@@ -50,7 +51,18 @@ void Demands::takeOwnStep(mlir::Value operand, Store& store) const {
   store.correct(operand, std::move(relation));
 }
 
-bool Demands::hasWantedScale(const Relation& relation) const {
+bool Demands::hasWantedScale(mlir::Value operand, const Relation& relation) {
+  const auto tables = question_.contracts.sites.find(kTableSumTag.str());
+  auto merged = operand.getDefiningOp<dist::MergedOp>();
+  if (tables != question_.contracts.sites.end() && merged && !relation.whole.scale.isOne() &&
+      tables->second.count(merged.getVar().str())) {
+    const auto text = question_.contracts.statements.find(kTableSumTag.str());
+    const bool agrees = text != question_.contracts.statements.end() &&
+                        !relation.whole.scale.isLost() &&
+                        text->second == tableSumText(relation.whole.scale);
+    if (agrees) summed_.insert(merged.getVar().str());
+    return agrees;
+  }
   const auto statement = question_.contracts.statements.find(kGradientSumTag.str());
   if (statement == question_.contracts.statements.end() || !relation.gradient)
     return relation.whole.scale.isOne();
@@ -82,8 +94,10 @@ void Demands::refuteUnreduced(mlir::Operation* op, mlir::Value operand, unsigned
              (reductions.empty() ? ", never reduced" : "") + ": each of the " +
              std::to_string(store.axes().sizes[axis]) +
              " ranks would apply the gradient of its own samples",
-         "all_reduce " + name + " with sum on " + commFor(question_, store.axes(), axis) +
-             " after its last producer and before " + typeOf(op),
+         "all_reduce " + name + " with " +
+             dist::stringifyReduce(store.of(operand).whole.states[axis].reduce).str() + " on " +
+             commFor(question_, store.axes(), axis) + " after its last producer and before " +
+             typeOf(op),
          reductions);
 }
 
@@ -111,7 +125,7 @@ void Demands::beforeUpdate(mlir::Operation* op, Store& store) {
       state = State::replicated();
       wrong = true;
     }
-    if (!hasWantedScale(relation)) {
+    if (!hasWantedScale(operand, relation)) {
       if (!wrong)
         faults_.push_back({op, operand, referenceName(question_, relation, operand),
                            relation.whole.scale, causesOfScale(store, operand)});

@@ -5,6 +5,7 @@
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/averages.h"
 #include "compiler/analysis/relations/sites.h"
+#include "compiler/analysis/relations/table_sum.h"
 #include "compiler/verify/relations/adaptation.h"
 #include "compiler/verify/relations/compensation.h"
 #include "compiler/verify/relations/compression.h"
@@ -163,6 +164,8 @@ void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef los
         sites.push_back(site);
     checkSites(sites, role.store->axes(), contracts, rung);
     collectDeviations(role.question, *role.store, sites, deviations);
+    for (const std::string& table : role.demands->summedTables())
+      deviations[kTableSumTag.str()].insert(table);
     checkNames(role.question, *role.store, rung);
     totals.values += role.store->valueCount();
     totals.sites += static_cast<int64_t>(sites.size());

@@ -329,14 +329,8 @@ void checkPrograms(mlir::ModuleOp job, Rung& rung) {
         "make the job with transpile, which stores it");
     return;
   }
-  llvm::StringMap<dist::RoleOp> meshes;
   for (auto role : job.getOps<dist::RoleOp>()) {
     checkRole(role, rung);
-    if (auto [first, own] = meshes.try_emplace(role.getMesh(), role); !own)
-      add(rung, role, Message::Level::Unknown, "program",
-          "stands on the mesh of role @" + first->second.getSymName().str() +
-              ": it is not said which of their processes a communicator joins",
-          "give every role a mesh of its own");
     checkVariables(role, reference, rung);
   }
   checkHeld(job, reference, rung);

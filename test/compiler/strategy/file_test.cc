@@ -125,11 +125,12 @@ TEST_CASE("older spellings become what they mean") {
       "gradient_scale_configs { avg_loss: true }\n",
       findings);
   REQUIRE(file);
-  CHECK(findings.size() == 5);
+  CHECK(findings.size() == 4);
   CHECK_FALSE(hasError(findings));
   CHECK(file->write() ==
         "pipeline_configs {\n  accumulate_steps: 8\n}\n"
-        "sharding_configs {\n  segment_broadcast_MB: 16\n  sharding_degree: 4\n}\n"
+        "sharding_configs {\n  segment_broadcast_MB: 16\n  sharding_degree: 4\n  hybrid_dp: "
+        "true\n}\n"
         "gradient_scale_configs {\n  scale_gradient: false\n}\n");
   CHECK(file->find("sharding_configs.sharding_degree")->place == Place{1, 42});
 

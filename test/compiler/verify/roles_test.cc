@@ -309,4 +309,47 @@ TEST_CASE("blocks of a server: what is set per block, and cut by another layout"
   }
 }
 
+// The handler of a pull of the bias, of mode geo, that sets it to this.
+std::string answer(const std::string& made) {
+  return "dist.handle pull @fc_0.b_0 (%from: tensor<1xi64>) {\n"
+         "dist.foreach_block @fc_0.b_0 (%block) {\n"
+         "%p = pd.get @fc_0.b_0 : tensor<?xf32>\n" +
+         made +
+         "pd.set @fc_0.b_0, %same : tensor<?xf32>\n"
+         "dist.yield\n}\ndist.yield\n}\n";
+}
+
+std::string scaled(const std::string& by) {
+  return "%same = pd.scale X(%p) -> Out(\"fc_0.b_0\") {bias = 0.000000e+00 : f32, "
+         "bias_after_scale = true, scale = " +
+         by + " : f32} : (tensor<?xf32>) -> tensor<?xf32>\n";
+}
+
+TEST_CASE("geo-SGD: what runs before a pull is answered leaves the table as it is") {
+  const std::string before = "dist.handle push @fc_0.b_0", one = "1.000000e+00";
+  const std::string root =
+      "%same = pd.sqrt X(%p) -> Out(\"fc_0.b_0\") : (tensor<?xf32>) -> tensor<?xf32>\n";
+  const auto row = [&](const char* what, const std::string& handler, Level level,
+                       const char* says) -> Row {
+    return {"geo_server",     what,  {"dist.role @server"}, before,
+            handler + before, level, "geo-server",          says};
+  };
+  check({
+      row("it is scaled", answer(scaled("2.000000e+00")), Level::Refuted,
+          "sets `fc_0.b_0` to 2*`fc_0.b_0` before it is answered with"),
+      row("a root of it", answer(root), Level::Unknown, "of which it is not known"),
+      row("it is set twice", answer(scaled(one) + "pd.set @fc_0.b_0, %same : tensor<?xf32>\n"),
+          Level::Unknown, "sets `fc_0.b_0` again"),
+  });
+  Jobs jobs;
+  for (const std::string& handler :
+       {answer(scaled(one)), std::string("dist.handle pull @fc_0.b_0 (%from: tensor<1xi64>) {\n"
+                                         "dist.yield\n}\n")}) {
+    const auto job = jobs.parse(changed(row("as it is", handler, Level::Note, "")));
+    const Rung rung = verifyRelations(*job, "");
+    INFO(messagesOf(rung));
+    CHECK(rung.verdict == Verdict::Holds);
+  }
+}
+
 }  // namespace dtranspile::verify::test

@@ -9,6 +9,10 @@
 // RUN: dtranspile-opt %s --amp="custom_black_varnames=h" 2>&1 | FileCheck %s --check-prefix=NAMES
 // In a job the gradient travels in half precision, and what the branch decides by is equal on all ranks.
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 amp=true})" | FileCheck %s --check-prefix=JOB
+// For stages of a pipeline: a check per gradient, and a branch per parameter.
+// RUN: dtranspile-opt %s --amp="apart=true" | FileCheck %s --check-prefix=APART
+// Parts of gradients are checked as parts, and whole ones beside them.
+// RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=2 amp=true sharding=true})" 2>/dev/null | FileCheck %s --check-prefix=PARTS
 
 // CHECK: dist.changes = [{amp_dtype = ["float16"], {{.*}}pass = "amp"{{.*}}scaled = true
 // CHECK: pd.var @loss_scaling_0 : tensor<1xf32>
@@ -98,6 +102,38 @@
 // JOB: %[[SUM:.*]]:2 = dist.wait {{.*}} -> (tensor<2xf16>, tensor<4x2xf16>)
 // JOB: pd.cast X(%[[SUM]]#0)
 // JOB: pd.check_finite_and_unscale
+
+// Complete behind the cast, for micro-batches to add up in float32.
+// APART: pd.elementwise_add_grad
+// APART: %[[B32:.*]] = pd.cast X(%{{.*}}) -> Out("b@GRAD") {in_dtype = 4 : i32, op_role = 1 : i32, op_role_var = ["b", "b@GRAD"], out_dtype = 5 : i32}
+// APART: %[[W32:.*]] = pd.cast X(%{{.*}}) -> Out("w@GRAD") {{.*}}op_role_var = ["w", "w@GRAD"]
+// APART: %[[CB:.*]]:2 = pd.check_finite_and_unscale X(%[[B32]]) Scale(%[[SCALE:[0-9]+]]) ->
+// APART: %[[ANY:.*]] = pd.assign X(%[[CB]]#1) -> Out("any_infinite")
+// APART: %[[CW:.*]]:2 = pd.check_finite_and_unscale X(%[[W32]])
+// APART: %[[BOTH:.*]] = pd.logical_or X(%[[ANY]]) Y(%[[CW]]#1)
+// APART: pd.update_loss_scaling X(%[[SCALE]]) FoundInfinite(%[[BOTH]])
+// APART: %[[GOOD:.*]] = pd.logical_not X(%[[BOTH]])
+// What follows from gradients alone is in no branch.
+// APART: %[[CLIP:.*]] = pd.clip X(%[[CB]]#0)
+// APART: pd.conditional_block "$capture"(%[[CLIP]]) Cond(%[[GOOD]])
+// APART: pd.set @b
+// APART-NOT: pd.set @w
+// APART: pd.yield
+// APART: pd.conditional_block "$capture"(%[[CW]]#0) Cond(%[[GOOD]])
+// APART: pd.set @w
+// APART: pd.conditional_block {{.*}} Cond(%[[BOTH]])
+// APART: pd.set @count
+
+// PARTS: dist.role @trainer
+// PARTS: %[[C:.*]]:3 = pd.check_finite_and_unscale X(%{{.*}}, %{{.*}}) {{.*}} : (tensor<2xf32>, tensor<4xf32>, tensor<1xf32>)
+// PARTS: %[[ANY:.*]] = dist.all_reduce or(%[[C]]#2) on @grad0 : (tensor<1xi1>) -> tensor<1xi1>
+// PARTS: pd.update_loss_scaling X(%[[C]]#0, %[[C]]#1) FoundInfinite(%[[ANY]])
+// PARTS: %[[GOOD:.*]] = pd.logical_not X(%[[ANY]])
+// PARTS: pd.conditional_block {{.*}} Cond(%[[GOOD]])
+// PARTS-NEXT: ^bb0(%{{.*}}: tensor<2xf32>, %[[PART:.*]]: tensor<4xf32>):
+// PARTS: %[[NEW:.*]] = pd.sgd Grad(%[[PART]])
+// PARTS: dist.all_gather(%[[NEW]])
+// PARTS: pd.conditional_block {{.*}} Cond(%[[ANY]])
 
 pd.var @w : tensor<4x2xf32> {parameter}
 pd.var @b : tensor<2xf32> {parameter}

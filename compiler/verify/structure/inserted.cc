@@ -56,7 +56,7 @@ class Types {
   // What a cast is said to take is what it takes.
   void checkTaken(mlir::Operation* op) {
     const pd::OpView view(op);
-    mlir::Value taken = view.hasAttr("in_dtype") ? view.input("X") : mlir::Value();
+    mlir::Value taken = view.type() == "cast" ? view.input("X") : mlir::Value();
     if (!taken || pd::isUndescribed(taken)) return;
     const pd::TensorInfo info = pd::declaredInfo(dist::unlocated(taken.getType()));
     const std::vector<int64_t> said = view.getInts("in_dtype");
@@ -74,7 +74,7 @@ class Types {
       const llvm::StringRef name = pd::nameOf(result);
       if (name.empty() || name == pd::kEmptyArgument) continue;
       pd::DeclOp decl = declarations_.resolve(op->getBlock(), name);
-      if (!decl && !result.use_empty())
+      if (!decl && (op->hasAttr(dist::kSrcAttr) ? leaves(result, name) : !result.use_empty()))
         refute(op, "declaration", "gives `" + name.str() + "`, which its program does not declare",
                "declare it");
       if (!decl || !decl.getDtypeAttr() || op->hasAttr(dist::kSrcAttr)) continue;
@@ -90,6 +90,14 @@ class Types {
   }
 
  private:
+  // Whether it is kept under its name, or sent: what a role computes on the way it may leave out.
+  static bool leaves(mlir::Value result, llvm::StringRef name) {
+    return llvm::any_of(result.getUsers(), [&](mlir::Operation* user) {
+      auto set = llvm::dyn_cast<pd::SetOp>(user);
+      return llvm::isa<dist::PushOp>(user) || (set && set.getVar() == name);
+    });
+  }
+
   void refute(mlir::Operation* at, const char* rule, std::string text, std::string remedy) {
     rung_.add(messageAt(at, Message::Level::Refuted, rule, std::move(text), std::move(remedy)));
   }

@@ -330,11 +330,11 @@ TEST_CASE("geo-SGD: what runs before a pull is answered leaves the table as it i
   const std::string root =
       "%same = pd.sqrt X(%p) -> Out(\"fc_0.b_0\") : (tensor<?xf32>) -> tensor<?xf32>\n";
   const auto row = [&](const char* what, const std::string& handler, Level level,
-                       const char* says) -> Row {
+                       const char* says) -> Changed {
     return {"geo_server",     what,  {"dist.role @server"}, before,
             handler + before, level, "geo-server",          says};
   };
-  check({
+  checkChanged({
       row("it is scaled", answer(scaled("2.000000e+00")), Level::Refuted,
           "sets `fc_0.b_0` to 2*`fc_0.b_0` before it is answered with"),
       row("a root of it", answer(root), Level::Unknown, "of which it is not known"),

@@ -68,6 +68,17 @@ TABLE = [
     ),
     (["show", "JOB", "--role", "server"], 2, "--role server: the job has the roles trainer"),
     (["show", "JOB", "--rank", "2"], 1, "has the ranks 0 to 1, not 2"),
+    (RUN + FEEDS + ["--resume"], 1, "--resume: from where? Add --checkpoint-dir DIR"),
+    (
+        RUN + FEEDS + ["--checkpoint-every", "2"],
+        2,
+        "--checkpoint-every: into which folder? Add --checkpoint-dir DIR",
+    ),
+    (
+        RUN + FEEDS + ["--checkpoint-dir", "HERE/kept"],
+        2,
+        "--checkpoint-dir: how often? Add --checkpoint-every ROUNDS",
+    ),
     (["transpile", "-o", "HERE/o"], 2, "transpile: MAIN is required"),
     (["transpile", "CASE/main.pdmodel"], 2, "transpile: --output is required"),
     (

@@ -315,7 +315,7 @@ class Reader {
       return bind(op.output("Out"), terms_.of("fill " + bitsOf(op.getFloat("value")) + " " +
                                                   dimsText(op.output("Out").getType()),
                                               {}));
-    if (type == "sgd" && !op.hasInput("MasterParam"))
+    if (type == "sgd" && !op.hasInput("MasterParam") && !op.getBool("multi_precision"))
       return bind(op.output("ParamOut"),
                   terms_.of("sgd", {in("Param"), in("Grad"), in("LearningRate")}));
     if (type == "momentum" && !op.input("MasterParam") &&

@@ -70,10 +70,19 @@ bool Demands::hasWantedScale(mlir::Value operand, const Relation& relation) {
          statement->second == gradientSumText(relation.whole.scale);
 }
 
-// Does the op only add and multiply what it takes there?
-bool Demands::linearIn(mlir::Operation* op, mlir::Value operand) {
+// Does the op only add and multiply what it takes there? Where its row has no clauses its rule says
+// so: a form that partial operands fit is one that their sum goes through.
+bool Demands::linearIn(mlir::Operation* op, mlir::Value operand, const Store& store) {
   const ParsedRule* rule = findRule(pd::OpView(op).type());
   if (!rule) return false;
+  if (rule->clauses.empty()) {
+    RuleContext context(op, *rule, store.axes(),
+                        [&](mlir::Value value) -> const Relation& { return store.of(value); });
+    context.apply();
+    return context.violations().empty() &&
+           llvm::all_of(context.takeResults(),
+                        [](const Relation& result) { return result.whole.known; });
+  }
   bool reads = false;
   for (const Clause& clause : rule->clauses)
     for (const SlotUse& input : clause.inputs)
@@ -120,7 +129,7 @@ void Demands::beforeUpdate(mlir::Operation* op, Store& store) {
       State& state = corrected.whole.states[axis];
       if (store.axes().sizes[axis] == 1 || !(state.isPartial() || state.isParts())) continue;
       // A sum of sums is one: what is not linear comes later.
-      if (state.isPartial() && linearIn(op, operand)) continue;
+      if (state.isPartial() && linearIn(op, operand, store)) continue;
       refuteUnreduced(op, operand, axis, store);
       state = State::replicated();
       wrong = true;

@@ -30,7 +30,7 @@ class Demands : public UpdateWatch {
   bool isOwnStep(const Relation& relation) const;
   // 1, but for gradients that the job declares to be another multiple, in these words.
   bool hasWantedScale(mlir::Value operand, const Relation& relation);
-  static bool linearIn(mlir::Operation* op, mlir::Value operand);
+  static bool linearIn(mlir::Operation* op, mlir::Value operand, const Store& store);
   void takeOwnStep(mlir::Value operand, Store& store) const;
   void refuteUnreduced(mlir::Operation* op, mlir::Value operand, unsigned axis, const Store& store);
 

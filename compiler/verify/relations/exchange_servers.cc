@@ -3,6 +3,7 @@
 #include "compiler/analysis/relations/rpc.h"
 #include "compiler/verify/relations/exchange_parts.h"
 #include "compiler/verify/relations/polynomial.h"
+#include "dialects/dist/changes.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -43,6 +44,13 @@ class Servers {
   // A handler per table, which adds what comes.
   void check() {
     llvm::StringSet<> served;
+    parties_.serve->walk([&](pd::GetOp get) {
+      if (get->hasAttr(dist::kAsPulledAttr))
+        refute(get, "geo-server",
+               "reads " + quoted(get.getVar()) +
+                   " as the trainer has pulled it last: what others have added since would be lost",
+               "read it as it is");
+    });
     for (mlir::Operation& op : *parties_.serve->getBlock())
       if (&op != parties_.serve && !llvm::isa<pd::DeclOp>(op))
         open(&op, "geo-server", "stands beside dist.serve", "put it into the start-up program");

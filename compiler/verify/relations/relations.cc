@@ -157,9 +157,11 @@ void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef los
     role.demands->reportScales();
     std::vector<Site> sites = reachedSites(role.question, *role.store);
     if (shares) llvm::erase_if(sites, [](const Site& site) { return !site.reason.misfit; });
-    // Whatever comes of it: it can be fetched, or does not run.
+    // A feed that is whole beside cut ones, whatever comes of it: it can be fetched, or does not
+    // run.
     for (const Site& site : role.store->sites())
-      if (site.reason.misfit &&
+      if (site.reason.misfit && site.reason.operand &&
+          site.reason.operand.getDefiningOp<pd::InputOp>() &&
           llvm::none_of(sites, [&](const Site& reached) { return reached.op == site.op; }))
         sites.push_back(site);
     checkSites(sites, role.store->axes(), contracts, rung);

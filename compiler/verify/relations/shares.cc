@@ -23,11 +23,10 @@ bool holdsSamples(pd::InputOp feed) {
   return llvm::isa<pd::LodType>(type) || (tensor && tensor.getRank() > 0 && tensor.isDynamicDim(0));
 }
 
-// A whole batch on every rank is one step of the reference, taken many times; a share of one feed
-// and the whole of another belong to different samples, whatever is computed of them.
-void checkAxis(llvm::ArrayRef<pd::InputOp> feeds, llvm::StringRef axis, llvm::StringRef tag,
-               Rung& findings) {
-  const bool some = llvm::any_of(feeds, [&](pd::InputOp feed) { return isCut(feed, axis); });
+// A share of one feed and the whole of another belong to different samples, whatever is computed of
+// them; of feeds that are all whole every rank takes the whole batch, and the steps are no shares.
+void checkAxis(llvm::ArrayRef<pd::InputOp> feeds, llvm::StringRef axis, bool some,
+               llvm::StringRef tag, Rung& findings) {
   for (pd::InputOp feed : feeds) {
     if (isCut(feed, axis) || !holdsSamples(feed)) continue;
     findings.add(messageAt(
@@ -54,9 +53,17 @@ void checkShares(mlir::ModuleOp job, const Contracts& contracts, Rung& findings)
     dist::MeshOp mesh = dist::meshOf(role);
     if (!main || !mesh || serveOf(main)) continue;
     const std::vector<pd::InputOp> feeds = inputsOf(main);
+    llvm::SmallVector<llvm::StringRef> axes, cut;
     for (auto [axis, size] :
-         llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes()))
-      if (size > 1) checkAxis(feeds, axis, tag, findings);
+         llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes())) {
+      if (size == 1) continue;
+      axes.push_back(axis);
+      if (llvm::any_of(feeds, [&, axis = axis](pd::InputOp feed) { return isCut(feed, axis); }))
+        cut.push_back(axis);
+    }
+    // Other axes have layers, or stages, of one replica.
+    for (llvm::StringRef axis : cut) checkAxis(feeds, axis, /*some=*/true, tag, findings);
+    if (cut.empty() && !axes.empty()) checkAxis(feeds, axes.front(), /*some=*/false, tag, findings);
   }
 }
 

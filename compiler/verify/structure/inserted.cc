@@ -42,7 +42,10 @@ class Types {
       mlir::Value result = view.output(at.first, at.second);
       if (!result) continue;
       const pd::TensorInfo declared = pd::declaredInfo(dist::unlocated(result.getType()));
-      if (!pd::compatible(info, declared))
+      // Versions of the framework differ in whether one number has a dim.
+      const bool number = info.kind == declared.kind && info.dtype == declared.dtype &&
+                          info.elements() == 1 && declared.elements() == 1;
+      if (!number && !pd::compatible(info, declared))
         refute(op, "op",
                "gives " + nameText(result) + " as " + textOf(info) + ", and says that it is " +
                    textOf(declared),
@@ -53,7 +56,7 @@ class Types {
   // What a cast is said to take is what it takes.
   void checkTaken(mlir::Operation* op) {
     const pd::OpView view(op);
-    mlir::Value taken = view.hasAttr("in_dtype") ? view.input("X") : mlir::Value();
+    mlir::Value taken = view.type() == "cast" ? view.input("X") : mlir::Value();
     if (!taken || pd::isUndescribed(taken)) return;
     const pd::TensorInfo info = pd::declaredInfo(dist::unlocated(taken.getType()));
     const std::vector<int64_t> said = view.getInts("in_dtype");
@@ -64,19 +67,21 @@ class Types {
              "let `in_dtype` be the element type of what it takes");
   }
 
-  // An export makes the variable that is declared, and none that is not.
+  // An export makes the variable that is declared, and none that is not. Of its extents a rank may
+  // have a part.
   void checkDeclared(mlir::Operation* op) {
     for (mlir::Value result : op->getResults()) {
       const llvm::StringRef name = pd::nameOf(result);
       if (name.empty() || name == pd::kEmptyArgument) continue;
       pd::DeclOp decl = declarations_.resolve(op->getBlock(), name);
-      if (!decl)
+      if (!decl && (op->hasAttr(dist::kSrcAttr) ? leaves(result, name) : !result.use_empty()))
         refute(op, "declaration", "gives `" + name.str() + "`, which its program does not declare",
                "declare it");
       if (!decl || !decl.getDtypeAttr() || op->hasAttr(dist::kSrcAttr)) continue;
       const pd::TensorInfo made = pd::declaredInfo(dist::unlocated(result.getType())),
                            declared = pd::declaredInfo(decl.getValueType());
-      if (!pd::compatible(made, declared))
+      if (made.kind != declared.kind ||
+          (made.rankKnown && declared.rankKnown && made.dtype != declared.dtype))
         refute(op, "declaration",
                "gives `" + name.str() + "` as " + textOf(made) + ", and it is declared " +
                    textOf(declared),
@@ -85,6 +90,14 @@ class Types {
   }
 
  private:
+  // Whether it is kept under its name, or sent: what a role computes on the way it may leave out.
+  static bool leaves(mlir::Value result, llvm::StringRef name) {
+    return llvm::any_of(result.getUsers(), [&](mlir::Operation* user) {
+      auto set = llvm::dyn_cast<pd::SetOp>(user);
+      return llvm::isa<dist::PushOp>(user) || (set && set.getVar() == name);
+    });
+  }
+
   void refute(mlir::Operation* at, const char* rule, std::string text, std::string remedy) {
     rung_.add(messageAt(at, Message::Level::Refuted, rule, std::move(text), std::move(remedy)));
   }

@@ -84,6 +84,9 @@ class Coverage {
       if (!number || !reference_.op(number.getInt())) return;
       auto& held = ops_[number.getInt()];
       for (auto& [other, at] : held)
+        if (at != role && trains(reference_.op(number.getInt())))
+          return trainedTwice(op, number.getInt());
+      for (auto& [other, at] : held)
         if (at == role && !onDifferentRanks(op, other) && !madeAnew(op, other) &&
             !givenApart(op, other))
           return repeated(op, number.getInt());
@@ -109,6 +112,20 @@ class Coverage {
   }
 
  private:
+  static bool trains(mlir::Operation* original) {
+    const pd::OpSpec* spec =
+        pd::OpView::isFrameworkOp(original) ? pd::OpView(original).spec() : nullptr;
+    return spec && spec->family == "optimizer";
+  }
+
+  // Others may be made anew in each role; of a parameter there would be two that are trained.
+  void trainedTwice(mlir::Operation* op, int64_t number) {
+    verify::add(rung_, op, Message::Level::Refuted, "repeated",
+                "stands for " + pd::describe(reference_.op(number)) +
+                    ", which another role does too: each would train a parameter of its own",
+                "keep the update in the role that owns the parameter");
+  }
+
   void repeated(mlir::Operation* op, int64_t number) {
     verify::add(rung_, op, Message::Level::Refuted, "repeated",
                 "stands for " + pd::describe(reference_.op(number)) +

@@ -117,7 +117,8 @@ TEST_CASE("a compressed update is the formula, and nothing else") {
           }},
          {"a rate is set", "sets `learning_rate_0`, which is none of its state",
           [](dist::CompositeOp update) {
-            insertSet(dense(update)->getTerminator(), "learning_rate_0",
+            insertSet(branchesOf(update).back()->getRegion(0).front().getTerminator(),
+                      "learning_rate_0",
                       update.getBody().front().getArgument(operandIn(update, "LearningRate")));
           }},
          {"a rank knows its number", "is an op that no compression has",

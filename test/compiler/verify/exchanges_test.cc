@@ -42,8 +42,8 @@ TEST_CASE("every trainer takes the reference's step on a share of its own") {
        "pd.input \"x\" {dist.batch = #dist.batch<0: dp>}",
        "pd.input \"x\" {dist.batch = #dist.batch<1: dp>}",
        Level::Unknown,
-       "unknown-relation",
-       ""},
+       "misfit",
+       "mul takes this operand whole and others in parts (`fc_0.w_0`)"},
       {"geo_server",
        "the gradient of the loss is 1 on one trainer, and 0 on the others",
        {kTrainer},
@@ -143,6 +143,14 @@ TEST_CASE("what is exchanged is the reference's own") {
        Level::Unknown,
        "geo-exchange",
        "trainers average parameters among themselves too"},
+      {"geo_server",
+       "a server adds to what the trainer has pulled",
+       {"dist.role @server", "dist.merged @fc_0.w_0"},
+       "pd.get @fc_0.w_0 :",
+       "pd.get @fc_0.w_0 {dist.as_pulled} :",
+       Level::Refuted,
+       "geo-server",
+       "as the trainer has pulled it last: what others have added since would be lost"},
       {"async_server",
        "no server serves in mode geo",
        {},
@@ -158,14 +166,22 @@ TEST_CASE("steps are counted in one number") {
   std::string text = textOf("geo_server");
   const size_t from = text.find(kTrainer);
   std::string trainer = text.substr(from, text.find("dist.role @server") - from);
-  for (auto [one, two] :
-       {std::pair("tensor<1xi64>", "tensor<2xi64>"),
-        {"tensor<1xi1>", "tensor<2xi1>"},
-        {"int64 [1]", "int64 [2]"},
-        {"bool [1]", "bool [2]"},
-        {"dtype = 3 : i32, shape = array<i64: 1>", "dtype = 3 : i32, shape = array<i64: 2>"}})
+  const std::string three = "dtype = 3 : i32, shape = array<i64: ";
+  const std::string four = ">, value = 4.000000e+00 : f32} : () -> tensor<",
+                    none = "Out(\"geo_none\") {" + three,
+                    zero = ">, value = 0.000000e+00 : f32} : () -> tensor<";
+  // The counter is of two numbers, what it is compared with of one.
+  for (const auto& [one, two] : std::vector<std::pair<std::string, std::string>>{
+           {"tensor<1xi64>", "tensor<2xi64>"},
+           {"tensor<1xi1>", "tensor<2xi1>"},
+           {"int64 [1]", "int64 [2]"},
+           {"bool [1]", "bool [2]"},
+           {three + "1", three + "2"},
+           {three + "2" + four + "2xi64>", three + "1" + four + "1xi64>"},
+           {none + "2" + zero + "2xi64>", none + "1" + zero + "1xi64>"},
+           {"(tensor<2xi64>, tensor<2xi64>)", "(tensor<2xi64>, tensor<1xi64>)"}})
     for (size_t at = trainer.find(one); at != std::string::npos; at = trainer.find(one, at + 1))
-      trainer.replace(at, std::string(one).size(), two);
+      trainer.replace(at, one.size(), two);
   text.replace(from, text.find("dist.role @server") - from, trainer);
   Jobs jobs;
   const auto job = jobs.parse(text);

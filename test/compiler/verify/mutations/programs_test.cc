@@ -310,8 +310,11 @@ TEST_CASE("names that a block of the job gives") {
   auto renamed = [&](const std::string& name) {
     return verifyEdited(
         [&](mlir::ModuleOp, pd::ProgramOp main) {
-          for (pd::OpView branch : opsOfType(main, "conditional_block", true))
-            return rename(opsOfType(branch.operation(), "scale", true)[0].operation(), name);
+          for (pd::OpView branch : opsOfType(main, "conditional_block", true)) {
+            mlir::Operation* op = opsOfType(branch.operation(), "scale", true)[0].operation();
+            pd::Declarations().declare(op->getBlock(), name, op->getResult(0).getType());
+            return rename(op, name);
+          }
         },
         "fluid18/mnist_mlp", strategy);
   };

@@ -124,7 +124,7 @@ COMBINATIONS = {
     "split_stages_lamb": (_PAIR, ["static26/gpt_tiny", "20", "4/2", "--lamb"] + _STAGES),
     "split_stages_fp16_allreduce": ("fp16_all_reduce_case.py", ["static26/gpt_tiny", "8"] + _SPLIT + _STAGES),
     "split_stages_recompute_lamb": (_PAIR, ["static26/gpt_tiny", "20", "4/2", "--lamb"] + _STAGES + _SQRT),
-    "shards_recompute_merge": ("gradient_merge_case.py", ["static26/gpt_tiny", "2", "2", "--sharding"] + _SQRT),
+    "shards_recompute_merge": ("gradient_merge_case.py", ["static26/mlp_stages", "2", "2", "--sharding"] + _SQRT),
     "stages_recompute_lamb": ("pipeline_case.py", ["static26/gpt_tiny", "2", "'--lamb %s'" % " ".join(_SQRT), "'--stages 2 --accumulate-steps 2'"]),
 }
 

@@ -86,6 +86,7 @@ PAIRS = {
     "gradient_merge_tensor_parallel": ("tensor_parallel_pair_case.py", {
         "static26/gpt_tiny": ["80", "2/2", "4/2"] + _MERGE,
         "static26/bert_tiny": ["80", "2/2", "4/4"] + _MERGE,
+        "static26/mlp_stages": ["9", "2/2", "4/2"] + _MERGE,
     }),
     "lars_tensor_parallel": ("tensor_parallel_pair_case.py", {
         "static26/mlp_stages": ["3", "2/2", "4/2"] + _LARS,

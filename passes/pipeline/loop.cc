@@ -22,6 +22,13 @@ mlir::Operation* cloned(mlir::OpBuilder& builder, mlir::Operation* op, mlir::IRM
 
 }  // namespace
 
+std::string nameLike(mlir::Value value, Target& target) {
+  const std::string name = pd::nameOf(value).str();
+  pd::DeclOp declared =
+      target.declarations.resolve(pd::ProgramOp(target.job.main).getBodyBlock(), name);
+  return declared && declared.getValueType() != value.getType() ? name + "@PART" : name;
+}
+
 // A value that can be made again: where it stands already (`plain`, in front of the loop; `feeds`,
 // in its body), else from a clone of the op that makes it, with the ops before it.
 void giveRepeatable(mlir::Value value, mlir::OpBuilder& builder, mlir::IRMapping& values,
@@ -166,9 +173,9 @@ class LoopBuilder {
 
   // A sum is called as its terms are; a variable's name is that of what is set to it.
   std::string nameOf(mlir::Value term) {
-    const llvm::StringRef name = pd::nameOf(term);
+    const std::string name = nameLike(term, target_);
     const bool variable = mlir::SymbolTable::lookupSymbolIn(target_.job.role, name);
-    return name.str() + (variable ? "@MICRO" : "");
+    return name + (variable ? "@MICRO" : "");
   }
 
   // Zeros on each stage, in the order of `sums`.

@@ -18,4 +18,8 @@ void giveRepeatable(mlir::Value value, mlir::OpBuilder& builder, mlir::IRMapping
 // Whether a feed is cut into micro-batches.
 bool isCut(mlir::Operation* feed, const Target& target);
 
+// A name for another value of this type: the value's own, unless the program declares that
+// otherwise, as it does of what lies in parts.
+std::string nameLike(mlir::Value value, Target& target);
+
 }  // namespace dtranspile::passes::pipeline

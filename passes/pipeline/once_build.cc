@@ -220,7 +220,8 @@ class OnceBuilder {
     for (mlir::Value value : own) {
       mlir::Value& zero = made[value.getType()];
       if (!zero)
-        zero = target_.zeros(inside, loc(), value.getType(), pd::nameOf(value), pd::kOptimize);
+        zero =
+            target_.zeros(inside, loc(), value.getType(), nameLike(value, target_), pd::kOptimize);
       zeros.push_back(zero);
     }
     dist::YieldOp::create(inside, loc(), zeros);

@@ -115,6 +115,9 @@ class Case:
         if ranks == 1 and "--use-hierarchical-allreduce" in flags:
             at = flags.index("--use-hierarchical-allreduce")
             del flags[at : at + 3]
+        if ranks == 1 and "--tensor-parallel" in flags:
+            at = flags.index("--tensor-parallel")
+            del flags[at : at + 3]
         call(self.tool, "transpile", program[0], "--startup", program[1], "-o", job, "--trainers", str(ranks), *flags)
         return job
 

@@ -86,6 +86,7 @@ PAIRS = {
     "gradient_merge_tensor_parallel": ("tensor_parallel_pair_case.py", {
         "static26/gpt_tiny": ["80", "2/2", "4/2"] + _MERGE,
         "static26/bert_tiny": ["80", "2/2", "4/4"] + _MERGE,
+        "static26/mlp_stages": ["9", "2/2", "4/2"] + _MERGE,
     }),
     "lars_tensor_parallel": ("tensor_parallel_pair_case.py", {
         "static26/mlp_stages": ["3", "2/2", "4/2"] + _LARS,
@@ -120,11 +121,13 @@ COMBINATIONS = {
     "split_merge_lamb": (_PAIR, ["static26/gpt_tiny", "40", "4/2", "--lamb"] + _MERGE),
     "split_amp_recompute": ("amp_case.py", ["train", "static26/gpt_tiny", "2,4"] + _SPLIT + _SQRT),
     "split_amp_merge": ("amp_case.py", ["train", "static26/gpt_tiny", "2,4"] + _SPLIT + _MERGE),
+    "split_stages_amp": ("amp_case.py", ["train", "static26/gpt_tiny", "4"] + _SPLIT + _STAGES),
+    "split_stages_overflow": ("amp_case.py", ["overflow", "static26/gpt_tiny", "4"] + _SPLIT + _STAGES),
     "split_stages_recompute": (_PAIR, ["static26/gpt_tiny", "60", "4/2", "8/2"] + _STAGES + _SQRT),
     "split_stages_lamb": (_PAIR, ["static26/gpt_tiny", "20", "4/2", "--lamb"] + _STAGES),
     "split_stages_fp16_allreduce": ("fp16_all_reduce_case.py", ["static26/gpt_tiny", "8"] + _SPLIT + _STAGES),
     "split_stages_recompute_lamb": (_PAIR, ["static26/gpt_tiny", "20", "4/2", "--lamb"] + _STAGES + _SQRT),
-    "shards_recompute_merge": ("gradient_merge_case.py", ["static26/gpt_tiny", "2", "2", "--sharding"] + _SQRT),
+    "shards_recompute_merge": ("gradient_merge_case.py", ["static26/mlp_stages", "2", "2", "--sharding"] + _SQRT),
     "stages_recompute_lamb": ("pipeline_case.py", ["static26/gpt_tiny", "2", "'--lamb %s'" % " ".join(_SQRT), "'--stages 2 --accumulate-steps 2'"]),
 }
 

@@ -175,10 +175,11 @@ class Reader {
                                 static_cast<double>(relation.getNumerator()) /
                                     static_cast<double>(relation.getDenominator()),
                                 {}};
+    bool part = false;
     for (dist::AxisRelAttr axis : relation.getAxes()) {
       switch (axis.getState()) {
-        case dist::StateKind::Replicated:
-        case dist::StateKind::Split: break;  // the plan's layout says which part
+        case dist::StateKind::Replicated: break;
+        case dist::StateKind::Split: part = true; break;  // the plan's layout says which part
         case dist::StateKind::Partial:
           if (axis.getReduce() == dist::Reduce::Sum) {
             variable.axes.push_back(axis.getAxis().str());
@@ -192,7 +193,10 @@ class Reader {
         default: scope_.skipped.push_back(name); return;
       }
     }
-    scope_.variables.push_back(std::move(variable));
+    // A term of each replica, of which a rank has a part (merged gradients of split layers), is not
+    // put together: what is made of it is compared.
+    if (part && !variable.axes.empty()) scope_.skipped.push_back(name);
+    else scope_.variables.push_back(std::move(variable));
   }
 
   // Whether the loss is a mean over its samples, or a ratio of its own: parts that are equal give

@@ -60,7 +60,9 @@ class Types {
     if (!taken || pd::isUndescribed(taken)) return;
     const pd::TensorInfo info = pd::declaredInfo(dist::unlocated(taken.getType()));
     const std::vector<int64_t> said = view.getInts("in_dtype");
-    if (info.rankKnown && said.size() == 1 && said[0] != static_cast<int64_t>(info.dtype))
+    // -1, the default of reductions: nothing is said.
+    if (info.rankKnown && said.size() == 1 && said[0] >= 0 &&
+        said[0] != static_cast<int64_t>(info.dtype))
       refute(op, "op",
              "takes " + nameText(taken) + ", which is " + textOf(info) + ", and says `in_dtype` " +
                  std::to_string(said[0]),

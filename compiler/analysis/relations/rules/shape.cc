@@ -3,6 +3,7 @@
 #include "compiler/analysis/relations/kinds.h"
 #include "compiler/analysis/relations/reshapes.h"
 #include "compiler/analysis/relations/rules/families.h"
+#include "dialects/dist/dist.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace dtranspile::verify {
@@ -53,10 +54,32 @@ void reshape(RuleContext& context) {
   giveXShape(context, x);
 }
 
+// The op that made a value, be it in another guard, which handed it on (the task of the forward
+// part to that of the backward part).
+mlir::Operation* makerOf(mlir::Value value) {
+  while (value) {
+    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
+      auto on = llvm::dyn_cast_or_null<dist::OnOp>(argument.getOwner()->getParentOp());
+      if (!on || argument.getArgNumber() >= on.getInputs().size()) return nullptr;
+      value = on.getInputs()[argument.getArgNumber()];
+      continue;
+    }
+    mlir::Operation* maker = value.getDefiningOp();
+    if (auto on = llvm::dyn_cast<dist::OnOp>(maker)) {
+      mlir::Operation* yield = on.getBody().front().getTerminator();
+      value = yield->getOperand(llvm::cast<mlir::OpResult>(value).getResultNumber());
+    } else if (auto transfer = llvm::dyn_cast<dist::TransferOp>(maker)) {
+      value = transfer.getInput();
+    } else {
+      return maker;
+    }
+  }
+  return nullptr;
+}
+
 // The op that made XShape, whose numbers the gradient may lack.
 pd::OpView forwardOf(const pd::OpView& op) {
-  mlir::Value xshape = op.input("XShape");
-  mlir::Operation* maker = xshape ? xshape.getDefiningOp() : nullptr;
+  mlir::Operation* maker = makerOf(op.input("XShape"));
   return maker && pd::OpView::isFrameworkOp(maker) ? pd::OpView(maker) : op;
 }
 

@@ -14,8 +14,7 @@ import numpy as np
 import paddle
 from paddle import static
 
-import detection, images, kinds, losses, sequences, training  # noqa: F401 (they add to NETS)
-from net import BATCH, NETS, STEPS
+from net import BATCH, NETS, STEPS, Ragged
 
 OPTIMIZERS = {
     "sgd": lambda rate: paddle.optimizer.Momentum(rate, 0.9),
@@ -59,11 +58,47 @@ def build(net):
     with static.program_guard(main, startup), paddle.utils.unique_name.guard():
         paddle.seed(1)
         feeds = [
-            static.data(name, [-1, *shape], dtype) for name, (dtype, shape, _) in net.feeds.items()
+            static.data(name, [-1, *shape], dtype, lod_level=int(isinstance(draw, Ragged)))
+            for name, (dtype, shape, draw) in net.feeds.items()
         ]
         loss = net.build(*feeds)
         OPTIMIZERS.get(net.optimizer, net.optimizer)(net.rate).minimize(loss)
     return main, startup, loss
+
+
+def write_feeds(net, random, folder):
+    """{feed: what each step is fed}"""
+    feeds = {name: [] for name in net.feeds}
+    for step in range(STEPS):
+        held = {}
+        for name, (dtype, _, draw) in net.feeds.items():
+            if not isinstance(draw, Ragged):
+                continue
+            array, held[name] = draw.draw(random, held)
+            array = array.astype(dtype)
+            feeds[name].append(static_lod(array, held[name]))
+            base = os.path.join(folder, "%s.step%d" % (name, step))
+            np.save(base + ".npy", array)
+            with open(base + ".lod.json", "w") as f:
+                json.dump([held[name]], f)
+    for name, (dtype, _, draw) in net.feeds.items():
+        if not isinstance(draw, Ragged):
+            feeds[name] = np.stack([draw(random, BATCH).astype(dtype) for _ in range(STEPS)])
+            np.save(os.path.join(folder, name + ".npy"), feeds[name])
+    return feeds
+
+
+def static_lod(array, offsets):
+    tensor = paddle.base.core.LoDTensor()
+    tensor.set(array, paddle.CPUPlace())
+    tensor.set_lod([offsets])
+    return tensor
+
+
+def rates_of(main):
+    """The variable that a schedule's rate is fed as, if there is one."""
+    variable = getattr(main, "lr_var", None)
+    return variable.name if variable is not None else None
 
 
 def write_case(net, folder):
@@ -72,10 +107,7 @@ def write_case(net, folder):
     write_program(os.path.join(folder, "main.pdmodel"), main)
     write_program(os.path.join(folder, "startup.pdmodel"), startup)
     random = np.random.default_rng(sum(map(ord, net.name)))
-    feeds = {}
-    for name, (dtype, _, draw) in net.feeds.items():
-        feeds[name] = np.stack([draw(random, BATCH).astype(dtype) for _ in range(STEPS)])
-        np.save(os.path.join(folder, "feeds", name + ".npy"), feeds[name])
+    feeds = write_feeds(net, random, os.path.join(folder, "feeds"))
 
     scope, executor = static.Scope(), static.Executor(paddle.CPUPlace())
     names = sorted(
@@ -90,12 +122,16 @@ def write_case(net, folder):
                 value = (np.round(value * 32) / 32).astype(np.float32)
                 tensor.set(value, paddle.CPUPlace())
             write_record(os.path.join(folder, "init", name), value)
-        losses = []
+        losses, rates = [], []
         for step in range(STEPS):
+            if rates_of(main):
+                rates.append(float(main.lr_scheduler()))
             (value,) = executor.run(
                 main, {name: array[step] for name, array in feeds.items()}, [loss.name]
             )
-            losses.append(float(value))
+            losses.append(float(np.asarray(value).reshape(-1)[0]))
+            if rates_of(main):
+                main.lr_scheduler.step()
     with open(os.path.join(folder, "golden.json"), "w") as f:
         json.dump({loss.name: losses}, f)
     case = {
@@ -114,6 +150,8 @@ def write_case(net, folder):
                 "lod_level": 0,
                 "file": "feeds/%s.npy" % name,
             }
+            if isinstance(array, np.ndarray)
+            else {"name": name, "dtype": net.feeds[name][0], "lod_level": 1}
             for name, array in feeds.items()
         ],
         "params": sorted(p.name for p in main.all_parameters()),
@@ -125,12 +163,16 @@ def write_case(net, folder):
         "sites": net.sites,
         "equal_shares": net.equal_shares,
     }
+    if rates:
+        case["lr_var"], case["lr_per_step"] = rates_of(main), rates
     with open(os.path.join(folder, "case.json"), "w") as f:
         json.dump(case, f, indent=1)
     print("%-24s %s" % (net.name, " ".join("%.5f" % one for one in losses)))
 
 
 def main(folder, *wanted):
+    import calculus, detection, images, kinds, losses, sequences, training  # noqa: F401 (they add to NETS)
+
     paddle.enable_static()
     for one in NETS:
         if not wanted or one.name in wanted:

@@ -68,6 +68,27 @@ def lengths(least, most):
     return ("int64", (), lambda random, n: random.integers(least, most + 1, (n,)))
 
 
+@dataclass
+class Ragged:
+    """One sequence of `least` to `most` rows per sample, or as long as those of feed `like`."""
+
+    count: int
+    shape: tuple
+    rows: tuple = (1, 1)
+    like: str = None
+
+    def draw(self, random, held):
+        """Rows and their offsets; `held`: the offsets of the feeds that were drawn before."""
+        offsets = held[self.like] if self.like else [0]
+        if not self.like:
+            offsets = [0] + np.cumsum(random.integers(self.rows[0], self.rows[1] + 1, BATCH)).tolist()
+        return random.integers(0, self.count, (offsets[-1],) + self.shape), offsets
+
+
+def ragged(count, *shape, rows=(1, 1), like=None):
+    return ("int64", shape, Ragged(count, shape, rows, like))
+
+
 def bits(*shape):
     return ("float32", shape, lambda random, n: random.integers(0, 2, (n,) + shape))
 

@@ -46,6 +46,10 @@ CASES = [
     ("static26/gpt_tiny", 2, ["--recompute", "--recompute-checkpoints", "sqrt"]),
     ("static26/bert_tiny", 2, ["--recompute", "--recompute-checkpoints", "auto"]),
     ("static26/vit_tiny", 4, ["--recompute", "--recompute-checkpoints", "layer_norm_*.tmp_2"]),
+    ("static26/mlp_stages", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2"]),
+    ("static26/gpt_tiny", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2"]),
+    ("static26/gpt_tiny", 4, ["--tensor-parallel", "--tensor-parallel-degree", "4"]),
+    ("static26/bert_tiny", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2"]),
 ]
 
 MERGED = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
@@ -126,6 +130,55 @@ def adapt(block):
     block._sync_with_cpp()
 
 
+def load_variable(block, v, path, rank):
+    """What the file holds; where layers are split, the rank's part of it: along the dim in which the program has less."""
+    whole = block.create_var(name=v.name + "@FILE", dtype=v.dtype, shape=v.shape, persistable=True)
+    block.create_var(name=v.name, dtype=v.dtype, shape=v.shape, persistable=True)
+    block.append_op(type="load", outputs={"Out": [whole.name]}, attrs={"file_path": path})
+    with open(path, "rb") as f:
+        dims = dims_of(f.read(4096))
+    cut = [d for d, (a, b) in enumerate(zip(v.shape, dims)) if a != b]
+    if not cut:
+        block.append_op(type="assign", inputs={"X": [whole.name]}, outputs={"Out": [v.name]})
+        return
+    (dim,), size = cut, v.shape[cut[0]]
+    block.append_op(
+        type="slice",
+        inputs={"Input": [whole.name]},
+        outputs={"Out": [v.name]},
+        attrs={"axes": [dim], "starts": [rank * size], "ends": [(rank + 1) * size], "decrease_axis": []},
+    )
+
+
+def dims_of(data):
+    """Extents of a dense record: field 2 of its TensorDesc, packed or not."""
+    size = int.from_bytes(data[16:20], "little")
+    at, dims = 20, []
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < 20 + size:
+        tag = number()
+        if tag == 18:
+            end = number() + at
+            while at < end:
+                dims.append(number())
+        elif tag == 16:
+            dims.append(number())
+        else:
+            number()
+    return dims
+
+
 def in_float32(data):
     """The program with float32 in place of half precision: types of variables, and attributes that name types."""
     from paddle.base.proto import framework_pb2 as pb
@@ -147,8 +200,8 @@ def in_float32(data):
     return program.SerializeToString()
 
 
-def rank_main(case, folder, rank, port, runs, widened, poisoned):
-    """One rank: prints {fetch: [value of every step]} as its last line."""
+def rank_main(case, folder, rank, port, runs, widened, poisoned, split):
+    """One rank: prints {fetch: [value of every step]} as its last line. `split`: ranks that a layer is split over, whose feeds are equal."""
     os.environ["GLOG_minloglevel"] = "2"
     os.environ["FLAGS_new_executor_sequential_run"] = (
         "1"  # every rank communicates in the order of the program
@@ -181,20 +234,16 @@ def rank_main(case, folder, rank, port, runs, widened, poisoned):
     for v in main.list_vars():
         path = os.path.join(case, "init", v.name)
         if v.persistable and os.path.exists(path):
-            load.global_block().create_var(
-                name=v.name, dtype=v.dtype, shape=v.shape, persistable=True
-            )
-            load.global_block().append_op(
-                type="load", outputs={"Out": [v.name]}, attrs={"file_path": path}
-            )
+            load_variable(load.global_block(), v, path, rank)
     exe.run(load)
     feeds = {}
     for name in os.listdir(os.path.join(case, "feeds")):
         if name.endswith(".npy") and main.global_block().has_var(name[:-4]):
             array = np.load(os.path.join(case, "feeds", name))
             array = array.reshape((-1, array.shape[1] // runs) + array.shape[2:])
-            rows = array.shape[1] // len(trainers)
-            feeds[name[:-4]] = array[:, rank * rows : (rank + 1) * rows].copy()
+            rows = array.shape[1] * split // len(trainers)
+            first = rank // split * rows
+            feeds[name[:-4]] = array[:, first : first + rows].copy()
             if poisoned and rank == 0 and array.dtype == np.float32:
                 feeds[name[:-4]][0].flat[0] = np.inf
     values = []
@@ -213,7 +262,7 @@ def rank_main(case, folder, rank, port, runs, widened, poisoned):
     os._exit(0)  # threads of Gloo outlive the interpreter's own shutdown
 
 
-def train(case, folder, ranks, runs=1, widened=False, poisoned=False):
+def train(case, folder, ranks, runs=1, widened=False, poisoned=False, split=1):
     """Mean of the losses over the ranks and the runs of a step, per step."""
     port = free_port()
     with tempfile.TemporaryDirectory() as scratch:  # Gloo's key-value server writes into the working directory
@@ -227,6 +276,7 @@ def train(case, folder, ranks, runs=1, widened=False, poisoned=False):
             str(runs),
             str(int(widened)),
             str(int(poisoned)),
+            str(split),
         ]
         processes = [
             subprocess.Popen(
@@ -303,7 +353,8 @@ def compare(tools, corpus, name, ranks, flags, by_hand="", runs=1):
         if done.returncode not in allowed:
             fail("verify of %s ends with %d\n%s" % (name, done.returncode, done.stdout))
         call(tool, "export", job, "-o", folder)
-        found = train(case, folder, ranks, runs, widened)
+        degree = flags.index("--tensor-parallel-degree") + 1 if "--tensor-parallel" in flags else 0
+        found = train(case, folder, ranks, runs, widened, split=int(flags[degree]) if degree else 1)
         if any(flag in flags for flag in ("--gradient-merge", "--lars", "--lamb", "--collective-mode")):
             golden = native_losses(tool, case, job, work)
     expected = [e[0] if isinstance(e, list) else e for e in golden]
@@ -331,8 +382,8 @@ def compare_overflow(tools, corpus, name, ranks, flags):
 
 def main():
     if sys.argv[1:2] == ["--rank-of"]:
-        case, folder, port, runs, widened, poisoned, rank = sys.argv[2:]
-        return rank_main(case, folder, int(rank), int(port), int(runs), widened == "1", poisoned == "1")
+        case, folder, port, runs, widened, poisoned, split, rank = sys.argv[2:]
+        return rank_main(case, folder, int(rank), int(port), int(runs), widened == "1", poisoned == "1", int(split))
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tools", default=os.path.join(ROOT, "bazel-bin/tools/dtranspile"))
     parser.add_argument("--corpus", default=os.path.join(ROOT, "bazel-bin/test/corpus"))

@@ -1,5 +1,6 @@
 // Cost of making a job: saved program to folder, as `transpile` does it. For 8 ranks against
-// 100,000, per op for programs of two sizes, and against the commands that read the job. Every
+// 100,000, per op for programs of two sizes, with parameter servers beside the framework's own
+// transpiler, and against the commands that read the job. Every
 // measurement is a process of its own, so that peaks of memory are its own; processor time, so that
 // other load does not count. Goals are printed beside the figures; exit status 1 where one is
 // missed.
@@ -36,7 +37,7 @@ struct Cost {
 };
 
 // In the child process. Returns the number of ops of @main; 0 on failure.
-int64_t transpile(const std::string& program, int64_t ranks, const std::string& folder) {
+int64_t transpile(const std::string& program, const Strategy& strategy, const std::string& folder) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<pd::PdDialect, dist::DistDialect>();
   mlir::OwningOpRef<mlir::ModuleOp> module =
@@ -52,8 +53,6 @@ int64_t transpile(const std::string& program, int64_t ranks, const std::string& 
     if (mlir::failed(imported)) return 0;
     for (mlir::Operation& op : *imported->getBodyBlock()) ops += pd::OpView::isFrameworkOp(&op);
   }
-  Strategy strategy;
-  strategy.trainers = ranks;
   if (mlir::failed(transpileCollective(*module, strategy))) return 0;
   const auto manifest = makeManifest(*module, toJson(strategy));
   return mlir::succeeded(writeJob(folder, *module, manifest, true)) ? ops : 0;
@@ -76,9 +75,15 @@ Cost measure(const std::string& what, const std::function<bool()>& work) {
           static_cast<double>(usage.ru_maxrss) / 1024};
 }
 
+Cost measure(const std::string& program, const Strategy& strategy, const std::string& folder) {
+  return measure(program + " for " + std::to_string(strategy.trainers) + " ranks",
+                 [&] { return transpile(program, strategy, folder) > 0; });
+}
+
 Cost measure(const std::string& program, int64_t ranks, const std::string& folder) {
-  return measure(program + " for " + std::to_string(ranks) + " ranks",
-                 [&] { return transpile(program, ranks, folder) > 0; });
+  Strategy strategy;
+  strategy.trainers = ranks;
+  return measure(program, strategy, folder);
 }
 
 // A command of the tool, without what it prints.
@@ -154,6 +159,38 @@ bool compareSizes(const std::string& small, const std::string& large, const std:
   return goal("time per op, growth", perOp[1] / perOp[0], kMaxGrowth);
 }
 
+// All roles of a job with servers, in process and as a command, beside processor seconds of the
+// framework's transpiler (paddlepaddle 1.8.5 on a machine of this kind; 0: it has not been run).
+bool compareServers(const std::string& program, int64_t servers, double framework,
+                    const std::string& folder) {
+  constexpr double kInProcess = 500, kAsCommand = 100;
+  Strategy strategy;
+  strategy.mode = "pserver";
+  strategy.trainers = 2;
+  strategy.pservers = {std::to_string(servers)};
+  const auto file = [&](const char* name) { return test::CorpusPath(program + "/" + name); };
+  std::vector<Cost> inside, commands, verifying;
+  for (int lap = 0; lap < kLaps; ++lap) {
+    inside.push_back(measure(program, strategy, folder));
+    fs::remove_all(folder);
+    commands.push_back(measureCommand({"transpile", file("main.pdmodel"), "--startup",
+                                       file("startup.pdmodel"), "-o", folder, "--mode", "pserver",
+                                       "--trainers", "2", "--pservers", std::to_string(servers)}));
+    verifying.push_back(measureCommand({"verify", folder, "--execute=off"}));
+    fs::remove_all(folder);
+  }
+  const Cost made = median(inside), command = median(commands), verified = median(verifying);
+  std::printf(
+      "%s, 2 trainers, %lld servers: in process %.3f s, %.1f MB; command %.3f s; verify %.2f s\n",
+      program.c_str(), static_cast<long long>(servers), made.seconds, made.megabytes,
+      command.seconds, verified.seconds);
+  if (framework == 0) return true;
+  const bool process =
+      goal("in process, part of the framework's", made.seconds / framework, 1 / kInProcess);
+  return goal("command, part of the framework's", command.seconds / framework, 1 / kAsCommand) &&
+         process;
+}
+
 // Who reads a job should not take much longer than who made it. The three take turns.
 bool compareCommands(const std::string& program, const std::string& scratch) {
   const std::string job = scratch + "/read", programs = scratch + "/programs";
@@ -183,6 +220,19 @@ int run() {
   ok = compareSizes("large/static26_gpt2_small", "large/static26_gpt_96layer", scratch + "/job") &&
        ok;
   ok = compareCommands("large/static26_gpt_96layer", scratch) && ok;
+  struct Row {
+    const char* program;
+    int64_t servers;
+    double framework;
+  };
+  constexpr Row kServers[] = {
+      {"large/fluid18_resnet50", 2, 7.2},   {"large/fluid18_transformer_base", 2, 25.8},
+      {"large/fluid18_bert_base", 2, 28.5}, {"large/fluid18_transformer_base", 64, 157},
+      {"large/fluid18_resnet50", 64, 0},    {"large/fluid18_bert_base", 64, 0},
+      {"large/fluid18_resnet50", 10000, 0}, {"large/fluid18_transformer_base", 10000, 0},
+      {"large/fluid18_bert_base", 10000, 0}};
+  for (const Row& row : kServers)
+    ok = compareServers(row.program, row.servers, row.framework, scratch + "/served") && ok;
   fs::remove_all(scratch);
   return ok ? 0 : 1;
 }

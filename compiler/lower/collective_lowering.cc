@@ -155,15 +155,18 @@ class CollectiveLowering {
     const bool reduced =
         row_.kind == comm::Kind::kAllReduce && (!rows || what_.reduce == comm::ReduceOp::kSum);
     if (list || (!reduced && !ragged))
-      return refuse(dist::nameOf(input) +
-                    llvm::Twine(" is SelectedRows, a list, or has extents that depend on data: ") +
-                    row_.op.drop_front(5) + " (" + comm::NameOf(what_.reduce) +
-                    ") of it is not supported natively");
+      return refuse(
+          dist::nameOf(input) +
+          llvm::Twine(" is SelectedRows, a list, or has extents that depend on data: ") +
+          row_.op.drop_front(5) + " (" + comm::NameOf(what_.reduce) +
+          ") of it is not supported natively; all_gather it `ragged`, along dim 0, or give it "
+          "extents that are known");
     pd::TensorInfo result = info;
     if (ragged && info.lodLevel > 0)
       return refuse(
           dist::nameOf(input) +
-          llvm::Twine(" has levels of sequences: gathering it is not supported natively"));
+          llvm::Twine(" has levels of sequences: gathering it is not supported natively; gather "
+                      "what is made of its rows"));
     if (ragged && !rows) result.dims[0] = -1;
     return finish(starts_.emplace_back(), lowering_.bufferOf(input), input, result, state);
   }
@@ -324,9 +327,11 @@ llvm::FailureOr<StartNode> startOf(Lowering& lowering, mlir::Operation* op, comm
 }
 
 LogicalResult refuseValue(Lowering& lowering, mlir::Operation* op, llvm::StringRef name) {
-  return op->emitError() << lowering.position() << ": " << name
-                         << " is SelectedRows, a list, or has extents that depend on data: sending "
-                            "it is not supported natively";
+  return op->emitError()
+         << lowering.position() << ": " << name
+         << " is SelectedRows, a list, or has extents that depend on data: sending "
+            "it is not supported natively; keep what makes it and what takes it on one "
+            "rank, or give it extents that are known (a pad)";
 }
 
 }  // namespace

@@ -12,8 +12,9 @@ using llvm::LogicalResult;
 using llvm::success;
 
 LogicalResult refuse(mlir::Operation* guard, mlir::Value result, const llvm::Twine& why) {
-  return guard->emitError() << "dist.on: its result '" << dist::nameOf(result) << "' " << why
-                            << ": not supported natively";
+  return guard->emitError()
+         << "dist.on: its result '" << dist::nameOf(result) << "' " << why
+         << ": not supported natively; keep it inside, or compute it on all ranks";
 }
 
 // What both sides yield has to be alike, but for extents that only the step knows.

@@ -91,8 +91,10 @@ llvm::FailureOr<std::optional<exec::Layout>> layoutOf(mlir::Operation* op, pd::V
   std::optional<exec::Layout> layout;
   if (!relation || !local || !mesh) return layout;
   auto refuse = [&](const llvm::Twine& why) {
-    return op->emitError() << "variable @" << variable.getSymName() << " is cut " << why
-                           << ": not supported natively";
+    return op->emitError()
+           << "variable @" << variable.getSymName() << " is cut " << why
+           << ": not supported natively; cut it along dim 0 only, or evenly along each dim "
+              "by axes of its own";
   };
   std::map<int64_t, AxesOfDim> cuts;
   for (mlir::StringAttr axis : mesh.getAxes().getAsRange<mlir::StringAttr>()) {

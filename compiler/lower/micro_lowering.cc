@@ -90,7 +90,9 @@ class MicroLowering {
   // The row of the schedule that belongs to this class's coordinate on the axis of the pipeline.
   LogicalResult findOrder() {
     if (micro_.getAxes().size() != 1)
-      return refuse(micro_, "micro-batches over several time axes are not supported natively");
+      return refuse(micro_,
+                    "micro-batches over several time axes are not supported natively: cut the "
+                    "batch over one axis of as many");
     if (tasks_.empty()) return refuse(micro_, "has no task here");
     node_.axis = llvm::cast<mlir::StringAttr>(micro_.getAxes()[0]).getValue().str();
     node_.micros = mesh_.sizeOf(node_.axis).value_or(1);
@@ -138,7 +140,7 @@ class MicroLowering {
       if (isRunTimeValue(info))
         return refuse(micro_, "sum '" + dist::nameOf(init) +
                                   "' is SelectedRows, a list, or has extents that depend on data: "
-                                  "not supported natively");
+                                  "not supported natively; sum dense values of known extents");
       sums_.push_back(lowering_.newBuffer(dist::nameOf(init), info));
       lowering_.copy(lowering_.bufferOf(init), sums_.back());
       lowering_.bind(argument, sums_.back(), info);
@@ -209,7 +211,8 @@ class MicroLowering {
                       "'" + llvm::Twine(buffer.name) +
                           "' is SelectedRows, a list, or has extents that depend on data, and goes "
                           "from one task to another while several micro-batches are under way: not "
-                          "supported natively");
+                          "supported natively; keep it in one task, or give it extents that are "
+                          "known (a pad)");
       }
     }
     return success();

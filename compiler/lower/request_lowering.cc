@@ -41,7 +41,7 @@ template <typename Name>
 LogicalResult refuse(mlir::Operation* op, Name name) {
   return op->emitError() << op->getName() << ": " << name
                          << " is a list, or has extents that depend on data: not supported "
-                            "natively";
+                            "natively; ask for a dense table of known extents, or push its rows";
 }
 
 }  // namespace

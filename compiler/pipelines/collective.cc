@@ -35,10 +35,11 @@ std::string annotatedStages(const Strategy& s) {
 // The axes of the trainers' mesh that are data-parallel.
 std::vector<Axis> axesOf(const Strategy& s) {
   const std::string trainers = std::to_string(s.trainers);
-  if (isSplit(s)) return {{"dp", std::to_string(s.trainers / s.tensor_parallel_degree)}};
+  const int64_t groups = s.trainers / (isSplit(s) ? s.tensor_parallel_degree : 1);
   if (s.pipeline)
-    return {{"dp", s.stages ? std::to_string(s.trainers / s.stages)
-                            : trainers + "/" + annotatedStages(s)}};
+    return {{"dp", s.stages ? std::to_string(groups / s.stages)
+                            : std::to_string(groups) + "/" + annotatedStages(s)}};
+  if (isSplit(s)) return {{"dp", std::to_string(groups)}};
   if (s.sharding && !isServed(s)) {
     const int64_t degree = s.sharding_degree > 0 ? s.sharding_degree : s.trainers;
     if (degree == s.trainers) return {{"sharding", trainers}};
@@ -54,10 +55,11 @@ std::vector<Axis> axesOf(const Strategy& s) {
 const char kMicro[] = "micro", kStages[] = "pp", kLayers[] = "mp";
 std::vector<Axis> meshOf(const Strategy& s) {
   std::vector<Axis> mesh = axesOf(s);
+  if (s.pipeline)
+    mesh.push_back({kStages, s.stages ? std::to_string(s.stages) : annotatedStages(s)});
+  // The parts of a layer send most, and so are neighbours.
   if (isSplit(s)) mesh.push_back({kLayers, std::to_string(s.tensor_parallel_degree)});
-  if (!s.pipeline) return mesh;
-  mesh.push_back({kStages, s.stages ? std::to_string(s.stages) : annotatedStages(s)});
-  mesh.push_back({kMicro, std::to_string(s.accumulate_steps)});
+  if (s.pipeline) mesh.push_back({kMicro, std::to_string(s.accumulate_steps)});
   return mesh;
 }
 
@@ -119,10 +121,14 @@ const Step kSteps[] = {
     {"scale-loss", Told::Data, reducesGradients},
     {"reduce-gradients", Told::Data, reducesGradients},
     {"fp16-all-reduce", Told::Axes,
-     [](const Strategy& s) { return reducesGradients(s) && s.fp16_allreduce; }, "fp16_allreduce"},
+     [](const Strategy& s) { return reducesGradients(s) && s.fp16_allreduce && !s.pipeline; },
+     "fp16_allreduce"},
     {"dgc", Told::Axes, [](const Strategy& s) { return reducesGradients(s) && s.dgc; }, "dgc"},
     {"assign-stages", Told::Assigned, isPipelined, "pipeline"},
     {"pipeline", Told::Stages, isPipelined, "pipeline"},
+    // What is left of sums over replicas and micro-batches: added up in full, then rounded once.
+    {"fp16-all-reduce", Told::Axes,
+     [](const Strategy& s) { return isPipelined(s) && s.fp16_allreduce; }, "fp16_allreduce"},
     {"broadcast-startup", Told::Axes, isPipelined},
     {"local-sgd", Told::Axes, isLocalSgd, "collective_mode"},
     {"bucket", Told::Axes,

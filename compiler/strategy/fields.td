@@ -569,6 +569,12 @@ def is_sgd_optimizer : Bool<true> {
   let passes = ["ps-split"];
   let meaning = "with max_merge_var_num: merged gradients are added up, else averaged";
 }
+def sum_distributed_tables : Bool<false> {
+  let relevant = "mode=pserver";
+  let passes = ["ps-split"];
+  let meaning = "gradients of is_distributed tables are summed over the trainers, as the framework "
+                "does it, and not averaged";
+}
 def wait_port : Bool<true> {
   let versions = "1.x";
   let relevant = "mode=pserver";

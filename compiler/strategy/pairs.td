@@ -175,10 +175,20 @@ def : Later<Pipeline, [Asp], "masks would have to lie on the stages of their par
 def : Later<Pipeline, [GradientMerge],
             "the branch of the k-th step would have to be cut over the stages; take accumulate_steps "
             "k times as large">;
-def : Later<TensorParallel, [Amp],
-            "the flag of infinite gradients would have to be joined over the parts">;
-def : Later<TensorParallel, [GradientMerge],
-            "the branch of the k-th step would have to work on parts">;
+def : Composes<Amp, [TensorParallel], "pair_amp_tensor_parallel",
+               "every rank looks at its parts of the gradients, and the flags are joined">;
+def : Composes<GradientMerge, [TensorParallel], "pair_gradient_merge_tensor_parallel",
+               "the branch of the k-th step works on parts">;
+def : Composes<Recompute, [TensorParallel], "pair_recompute_tensor_parallel",
+               "sums of layers that are computed again are sent again">;
+def : Composes<TensorParallel, [Lars], "pair_lars_tensor_parallel",
+               "what takes norms of whole parameters is updated whole on every rank">;
+def : Composes<TensorParallel, [Lamb], "pair_lamb_tensor_parallel",
+               "what takes norms of whole parameters is updated whole on every rank">;
+def : Composes<TensorParallel, [Fp16AllReduce], "pair_tensor_parallel_fp16_allreduce",
+               "gradients travel between replicas in half precision, sums of layers as they are">;
+def : Composes<Pipeline, [TensorParallel], "pair_pipeline_tensor_parallel",
+               "sums of layers stand in the tasks of their stages">;
 def : Later<TensorParallel, [Sharding], "what is cut by rows or columns would be cut flat once more">;
 def : Later<TensorParallel, [LocalSgd, AdaptiveLocalSgd],
             "parts would be averaged over the replicas only">;
@@ -190,16 +200,16 @@ def : Later<Asp, [AdaptiveLocalSgd],
             "what replicas average would have to be known to be pruned alike">;
 def : Later<Lookahead, [AdaptiveLocalSgd], "every replica would have slow weights of its own">;
 def : Later<Dgc, [Asp, Lookahead], "it has not been shown on programs yet">;
-def : Later<TensorParallel, [Asp], "masks would have to be cut as their weights are">;
-def : Later<TensorParallel, [Lookahead], "slow weights would have to be cut as the weights are">;
-def : Later<TensorParallel, [Recompute, Lars, Lamb, Fp16AllReduce],
-            "it has not been shown on programs yet">;
-def : Later<Pipeline, [TensorParallel, Sharding],
+def : Composes<Asp, [TensorParallel], "asp_tensor_parallel",
+               "masks are whole on every rank, which takes its part of them">;
+def : Composes<Lookahead, [TensorParallel], "lookahead_tensor_parallel",
+               "slow weights are cut as weights are">;
+def : Later<Pipeline, [Sharding],
             "their sums stand in the forward part, which becomes tasks of stages">;
 def : Later<Pipeline, [LocalSgd, AdaptiveLocalSgd],
             "each stage would have to average its own parameters">;
-def : Later<Pipeline, [Fp16AllReduce],
-            "gradients are added up over the micro-batches before they travel">;
+def : Composes<Pipeline, [Fp16AllReduce], "pair_pipeline_fp16_allreduce",
+               "gradients are added up over the micro-batches in full, and rounded to travel">;
 def : Later<Pipeline, [SyncBatchNorm],
             "statistics would be those of a micro-batch on all replicas">;
 def : Later<Pipeline, [Hierarchical],

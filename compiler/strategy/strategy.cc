@@ -120,6 +120,15 @@ const std::vector<Rule>& rules() {
        },
        "trainers and tensor_parallel_degree: as many ranks as a layer is split over, or a multiple "
        "of that, make up all trainers"},
+      {{"trainers", "stages", "tensor_parallel_degree"},
+       [](const Strategy& s) {
+         return s.tensor_parallel && s.pipeline && s.stages > 1 &&
+                s.trainers % s.tensor_parallel_degree == 0 && s.trainers % s.stages == 0 &&
+                s.trainers % (s.stages * s.tensor_parallel_degree) != 0;
+       },
+       "trainers, stages and tensor_parallel_degree: every stage has as many ranks as its layers "
+       "are "
+       "split over; give --trainers a multiple of both together"},
       {{"tensor_parallel", "tensor_parallel_degree"},
        [](const Strategy& s) { return !s.tensor_parallel && s.tensor_parallel_degree > 1; },
        "tensor_parallel and tensor_parallel_degree: layers are split where tensor_parallel is on; "
@@ -228,6 +237,12 @@ const std::vector<Rule>& rules() {
        "enable_dc_asgd and max_merge_var_num, independent_recv_thread: a gradient is corrected by "
        "what its trainer has pulled last, which is not what merged gradients, or the program, have "
        "seen; turn enable_dc_asgd off"},
+      {{"sum_distributed_tables", "sync_mode"},
+       [](const Strategy& s) {
+         return isServed(s) && s.sum_distributed_tables && !isSynchronous(s);
+       },
+       "sum_distributed_tables and sync_mode: only in rounds gradients of several trainers are "
+       "combined; turn sum_distributed_tables off"},
   };
   return rows;
 }

@@ -7,6 +7,7 @@
 #include "dialects/dist/changes.h"
 #include "dialects/dist/dist_dialect.cc.inc"
 #include "dialects/dist/dist_enums.cc.inc"
+#include "dialects/dist/lookup.h"
 #include "dialects/dist/settings.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
@@ -170,9 +171,10 @@ const Discardable kDiscardable[] = {
      [](mlir::Operation* op, mlir::Attribute value) {
        return pd::OpView::isFrameworkOp(op) && isNames(value);
      }},
-    {kStageAttr, "the number of a stage (i64) on a framework op",
+    {kStageAttr, "the number of a stage (i64) on a framework op, a cut or communication",
      [](mlir::Operation* op, mlir::Attribute value) {
-       return pd::OpView::isFrameworkOp(op) && isNumber(value);
+       const bool between = llvm::isa<SliceOp>(op) || commOf(op);
+       return (pd::OpView::isFrameworkOp(op) || between) && isNumber(value);
      }},
     {kDeviceAttr, "\"cpu\" or \"cuda\" on a dist.role",
      [](mlir::Operation* op, mlir::Attribute value) {

@@ -48,9 +48,8 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
   void collect(pd::ProgramOp main) {
     const llvm::DenseSet<mlir::Operation*> repeatable = repeatableOps(main);
     for (mlir::Operation& op : *main.getBodyBlock()) {
-      if (!pd::OpView::isFrameworkOp(&op) || runsOnce(&op) || repeatable.contains(&op) ||
-          pd::OpView(&op).type() == "feed")
-        continue;
+      const bool own = pd::OpView::isFrameworkOp(&op) && pd::OpView(&op).type() != "feed";
+      if (!(own || isBetweenLayers(&op)) || runsOnce(&op) || repeatable.contains(&op)) continue;
       ops_.push_back(&op);
       part_[&op] = kOpen;
     }
@@ -122,7 +121,7 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
     for (auto [i, op] : llvm::enumerate(forward)) at[op] = i;
     std::vector<Weighed> weighed(forward.size());
     for (auto [i, op] : llvm::enumerate(forward)) {
-      weighed[i].cost = operationsOf(pd::OpView(op));
+      if (pd::OpView::isFrameworkOp(op)) weighed[i].cost = operationsOf(pd::OpView(op));
       for (mlir::Value result : op->getResults()) {
         size_t last = i;
         for (mlir::Operation* user : result.getUsers())
@@ -182,13 +181,53 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
     return places;
   }
 
-  // A backward op runs where the gradients that it takes are made; one that takes none yet, where
-  // the latest of its forward values is. What it reads of the forward pass or of parameters must be
-  // at hand there: it moves down to the last part, not after its own, that has each of them, and
-  // gradients travel backwards anyway.
+  // The forward op that a backward one computes again (recompute): of its type, with its attributes
+  // but the role, on the same values or on such as are computed again.
+  mlir::Operation* twinOf(mlir::Operation* op) {
+    if (op->getNumOperands() == 0 || op->getNumRegions()) return nullptr;
+    const auto of = [&](mlir::Value value) { return twins_.lookup_or(value, value); };
+    for (mlir::Operation* user : of(op->getOperand(0)).getUsers()) {
+      if (user == op || !part_.contains(user) || isBackward(user) ||
+          user->getName() != op->getName() || user->getNumOperands() != op->getNumOperands() ||
+          user->getNumResults() != op->getNumResults() || !sameButRole(user, op))
+        continue;
+      if (llvm::all_of(llvm::zip(user->getOperands(), op->getOperands()),
+                       [&](auto pair) { return std::get<0>(pair) == of(std::get<1>(pair)); }))
+        return user;
+    }
+    return nullptr;
+  }
+  static bool sameButRole(mlir::Operation* a, mlir::Operation* b) {
+    if (!pd::OpView::isFrameworkOp(a)) return a->getAttrDictionary() == b->getAttrDictionary();
+    const auto attributes = [](mlir::Operation* op) {
+      mlir::NamedAttrList list(op->getAttrOfType<mlir::DictionaryAttr>("attrs"));
+      for (llvm::StringRef name : {"op_role", "op_role_var", "op_device", "op_namescope"})
+        list.erase(name);
+      return list.getDictionary(op->getContext());
+    };
+    return attributes(a) == attributes(b);
+  }
+
+  // What is computed again is so in the part in which it was first, unless it follows from what an
+  // earlier part computes again, later. Any other backward op runs where the gradients that it
+  // takes are made; one that takes none yet, where the latest of its forward values is. What it
+  // reads of the forward pass or of parameters must be at hand there: it moves down to the last
+  // part, not after its own, that has each of them, and gradients travel backwards anyway.
   void completeBackward() {
     for (mlir::Operation* op : ops_) {
-      if (!isBackward(op) || part_[op] != kOpen) continue;
+      if (!isBackward(op)) continue;
+      mlir::Operation* twin = twinOf(op);
+      if (twin)
+        for (auto [own, other] : llvm::zip(op->getResults(), twin->getResults()))
+          twins_[own] = other;
+      if (part_[op] != kOpen) continue;
+      if (twin && llvm::all_of(operandsOf(op), [&](mlir::Value operand) {
+            return partOf(operand) == kOpen || !isBackward(operand.getDefiningOp()) ||
+                   partOf(operand) >= part_[twin];
+          })) {
+        part_[op] = part_[twin];
+        continue;
+      }
       int64_t part = parts_, latest = kOpen;
       for (mlir::Value operand : operandsOf(op)) {
         const int64_t from = partOf(operand);
@@ -213,6 +252,7 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
   int64_t parts_ = 1;
   std::vector<mlir::Operation*> ops_;
   llvm::DenseMap<mlir::Operation*, int64_t> part_;
+  llvm::DenseMap<mlir::Value, mlir::Value> twins_;  // of what is computed again: as it was first
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Half as many bytes per gradient. After reduce-gradients, before bucket.
+#include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
 #include "passes/fp16-all-reduce/pass.h"
 #include "passes/support/job.h"
@@ -43,7 +44,7 @@ class Fp16AllReduce : public impl::Fp16AllReduceBase<Fp16AllReduce> {
   // Returns the name of what is rounded.
   std::string round(dist::AllReduceOp op) {
     mlir::Value gradient = op.getInputs()[0], sum = op->getResult(0);
-    const std::string name = pd::nameOf(gradient).str();
+    const std::string name = dist::nameOf(gradient).str();  // in a guard an argument has none
     mlir::Block* block = op->getBlock();
     const std::string half = declarations_.freshName(block, name + ".cast_fp16");
     mlir::OpBuilder builder(op);

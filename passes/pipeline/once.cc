@@ -103,7 +103,7 @@ class OncePlanner {
         if (plan_.before.contains(set.getValue().getDefiningOp())) continue;
         node.kind = Node::Kind::Set;
         node.writes.push_back(set.getVarAttr().getAttr());
-      } else if (auto sum = llvm::dyn_cast<dist::AllReduceOp>(op)) {
+      } else if (auto sum = llvm::dyn_cast<dist::AllReduceOp>(op); sum && !isBetweenLayers(sum)) {
         if (termBehind(sum.getResult(0), target_) != sum.getResult(0)) continue;
       } else if (!plan_.once.contains(&op)) {
         continue;

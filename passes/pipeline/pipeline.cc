@@ -3,6 +3,7 @@
 #include "passes/pipeline/once.h"
 #include "passes/pipeline/pass.h"
 #include "passes/pipeline/startup.h"
+#include "passes/support/step.h"
 
 namespace dtranspile::passes {
 #define GEN_PASS_DEF_PIPELINE
@@ -20,6 +21,7 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
   void runOnOperation() override {
     pipeline::Target target;
     if (mlir::failed(readTarget(target))) return signalPassFailure();
+    takeApartOnce(target.job.main);
     mlir::FailureOr<pipeline::Plan> plan = pipeline::makePlan(target);
     if (mlir::failed(plan)) return signalPassFailure();
     mlir::FailureOr<pipeline::OncePlan> once = pipeline::planOnce(target, *plan);
@@ -57,6 +59,22 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
       return getOperation().emitError("pipeline: axis '")
              << micro.getValue() << "' is not the last one of the mesh";
     return mlir::success();
+  }
+
+  // What the update sums over layers may come from several stages (norms of gradients): each number
+  // by itself, on its own stage.
+  static void takeApartOnce(pd::ProgramOp main) {
+    for (auto sum : llvm::make_early_inc_range(main.getBodyBlock()->getOps<dist::AllReduceOp>())) {
+      if (sum.getInputs().size() < 2 || !isBetweenLayers(sum) || !runsOnce(sum)) continue;
+      mlir::OpBuilder builder(sum);
+      for (auto [input, result] : llvm::zip(sum.getInputs(), sum.getResults())) {
+        auto one = dist::AllReduceOp::create(builder, sum.getLoc(),
+                                             mlir::TypeRange(input.getType()), sum.getReduceAttr(),
+                                             mlir::ValueRange(input), sum.getCommAttr());
+        result.replaceAllUsesWith(one->getResult(0));
+      }
+      sum.erase();
+    }
   }
 
   // The new step is appended to the block of the old one, so that both are there while values are
@@ -115,6 +133,10 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
         axes.append(known.getAxes().begin(), known.getAxes().end());
       axes.push_back(
           dist::AxisRelAttr::replicated(target.axis).heldBy(where.lookup(target.axis.getValue())));
+      dist::MeshOp mesh = target.job.mesh;
+      llvm::sort(axes, [&](dist::AxisRelAttr a, dist::AxisRelAttr b) {
+        return mesh.indexOf(a.getAxis().getValue()) < mesh.indexOf(b.getAxis().getValue());
+      });
       var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr(), axes));
     }
   }

@@ -64,8 +64,10 @@ class Planner {
         plan_.repeatable.insert(&op);
         continue;
       }
-      if (!pd::OpView::isFrameworkOp(&op)) continue;
-      if (const llvm::StringRef type = pd::OpView(&op).type(); type == "feed" || type == "fetch")
+      const bool own = pd::OpView::isFrameworkOp(&op);
+      if (!own && !isBetweenLayers(&op)) continue;
+      if (const llvm::StringRef type = own ? pd::OpView(&op).type() : "";
+          type == "feed" || type == "fetch")
         return op.emitError()
                << type
                << ": feeds and fetches of a pipeline are named when it runs; save the "
@@ -203,7 +205,8 @@ class Planner {
   // reads: its terms are added up where they are, and it runs once.
   bool joinsStages(mlir::Value value) const {
     mlir::Operation* op = plan_.maker(value);
-    if (!op || pd::OpView(op).type() != "sum" || !isBackward(op) || !value.hasOneUse())
+    if (!op || !pd::OpView::isFrameworkOp(op) || pd::OpView(op).type() != "sum" ||
+        !isBackward(op) || !value.hasOneUse())
       return false;
     std::set<int64_t> stages;
     bool nested = false;
@@ -258,10 +261,13 @@ class Planner {
       mlir::Operation* maker = plan_.maker(set.getValue());
       if (!maker) continue;
       if (target_.micros > 1) {
-        const bool statistics = pd::OpView(maker).type() == "batch_norm";
+        const bool own = pd::OpView::isFrameworkOp(maker);
+        const llvm::StringRef type =
+            own ? pd::OpView(maker).type() : maker->getName().getStringRef();
+        const bool statistics = type == "batch_norm";
         return maker->emitError()
-               << pd::OpView(maker).type() << " sets '" << set.getVar()
-               << "' once per micro-batch, and there are " << target_.micros << " of them: "
+               << type << " sets '" << set.getVar() << "' once per micro-batch, and there are "
+               << target_.micros << " of them: "
                << (statistics ? "running statistics would be those of the micro-batches; "
                               : "the variable would move so many times a step; ")
                << "take accumulate_steps 1, or freeze it";
@@ -276,7 +282,8 @@ class Planner {
     for (const auto& [op, task] : plan_.loop)
       for (mlir::Value operand : operandsOf(op)) {
         mlir::Operation* maker = operand.getDefiningOp();
-        if (llvm::isa_and_nonnull<dist::AllReduceOp>(maker))
+        if (auto sum = llvm::dyn_cast_or_null<dist::AllReduceOp>(maker);
+            sum && !isBetweenLayers(sum))
           return op->emitError("reads '")
                  << dist::nameOf(operand) << "', which is complete after all micro-batches only";
         maker = plan_.maker(operand);
@@ -331,7 +338,7 @@ class Planner {
     const verify::Store store = verify::analyse(*question);
     const int micro = store.axes().indexOf(target_.micro.getValue());
     for (const auto& [op, task] : plan_.loop) {
-      if (plan_.isBackward(task)) continue;
+      if (plan_.isBackward(task) || !pd::OpView::isFrameworkOp(op)) continue;
       const bool loss = pd::OpView(op).role() & pd::kLoss;
       for (mlir::Value result : op->getResults()) {
         auto type = llvm::dyn_cast<mlir::RankedTensorType>(result.getType());

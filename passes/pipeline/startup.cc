@@ -19,6 +19,7 @@ class Startup {
   mlir::LogicalResult run() {
     for (mlir::Operation& op : body_)
       if (!llvm::isa<pd::DeclOp>(op)) ops_.push_back(&op);
+    takeApart();
     for (mlir::Operation* op : llvm::reverse(ops_)) place_[op] = placeOf(op);
     for (mlir::Operation* op : ops_)
       if (mlir::failed(check(op))) return mlir::failure();
@@ -47,6 +48,52 @@ class Startup {
     return place.any() && op->getNumRegions() == 0 ? place : target_.all();
   }
 
+  // What is broadcast over the axis of layers goes to the stages that have it: an operation per set
+  // of stages.
+  void takeApart() {
+    std::vector<mlir::Operation*> all;
+    for (mlir::Operation* op : llvm::reverse(ops_)) {
+      auto spread = llvm::dyn_cast<dist::BroadcastOp>(op);
+      place_[op] = placeOf(op);
+      if (!spread || spread->getNumResults() < 2) {
+        all.push_back(op);
+        continue;
+      }
+      std::map<Stages, llvm::SmallVector<unsigned>, LargerFirst> groups;
+      for (mlir::OpResult result : spread->getResults()) {
+        Stages place = target_.none();
+        for (mlir::Operation* user : result.getUsers()) place |= place_[inBlock(&body_, user)];
+        groups[place].push_back(result.getResultNumber());
+      }
+      mlir::OpBuilder builder(spread);
+      for (const auto& [place, numbers] : groups) {
+        llvm::SmallVector<mlir::Value> inputs;
+        llvm::SmallVector<mlir::Type> types;
+        for (unsigned number : numbers) {
+          inputs.push_back(spread->getOperand(number));
+          types.push_back(spread->getResult(number).getType());
+        }
+        auto one = dist::BroadcastOp::create(builder, spread.getLoc(), types, inputs,
+                                             spread.getCommAttr(), spread.getRoot());
+        for (auto [number, result] : llvm::zip(numbers, one->getResults()))
+          spread->getResult(number).replaceAllUsesWith(result);
+        place_[one] = place;
+        all.push_back(one);
+      }
+      spread.erase();
+    }
+    ops_.assign(all.rbegin(), all.rend());
+    llvm::sort(ops_, [](mlir::Operation* a, mlir::Operation* b) { return a->isBeforeInBlock(b); });
+  }
+
+  // Put in by tensor-parallel: the same along the axis of layers, then parts of it.
+  static bool isOfLayers(mlir::Operation* op) {
+    if (llvm::isa<dist::SliceOp>(op)) return true;
+    auto spread = llvm::dyn_cast<dist::BroadcastOp>(op);
+    dist::CommOp comm = spread ? dist::lookupComm(op, spread.getCommAttr()) : dist::CommOp();
+    return comm && comm.getCarries() == llvm::StringRef(kLayers);
+  }
+
   mlir::LogicalResult check(mlir::Operation* op) {
     mlir::LogicalResult good = mlir::success();
     op->walk([&](pd::GetOp get) {
@@ -59,7 +106,7 @@ class Startup {
         good = set.emitError("start-up sets '")
                << set.getVar() << "' in a block, and the variable belongs to one stage";
     });
-    if (llvm::isa<dist::DistDialect>(op->getDialect()))
+    if (llvm::isa<dist::DistDialect>(op->getDialect()) && !isOfLayers(op))
       good = op->emitError("start-up communicates already; run pipeline in front of it");
     return good;
   }
@@ -123,6 +170,7 @@ class Startup {
   // Whether anything that it is computed from is drawn, or otherwise more than a constant.
   bool isDrawn(mlir::Value value) {
     mlir::Operation* op = value.getDefiningOp();
+    if (auto part = llvm::dyn_cast_or_null<dist::SliceOp>(op)) return isDrawn(part.getInput());
     if (!op || !pd::OpView::isFrameworkOp(op)) return true;
     const pd::OpSpec* spec = pd::OpView(op).spec();
     if (!spec || spec->effects != pd::kPure || op->getNumRegions()) return true;

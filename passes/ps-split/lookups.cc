@@ -100,4 +100,33 @@ void lookUpOnServers(const JobOnAxes& job, const Served& served, mlir::SymbolRef
   }
 }
 
+// Rows are what they are from the pulls of the last step on, so a request may come as soon as its
+// ids are there. In the order of the program; a group begins anew where ids come later than what
+// the group before has asked for. A table that is remote goes along: it has no memory.
+void gatherLookups(const JobOnAxes& job) {
+  mlir::Block& body = *pd::ProgramOp(job.main).getBodyBlock();
+  llvm::SmallVector<dist::CompositeOp> requests;
+  for (auto composite : body.getOps<dist::CompositeOp>())
+    if (!composite.getBody().getOps<dist::LookupOp>().empty()) requests.push_back(composite);
+  mlir::Operation* last = nullptr;  // that the next one stands behind
+  const auto isEarlier = [](mlir::Operation* one, mlir::Operation* other) {
+    return !one || (other && one->isBeforeInBlock(other));
+  };
+  for (dist::CompositeOp request : requests) {
+    mlir::Operation* after = last;
+    llvm::SmallVector<mlir::Operation*> tables;
+    for (mlir::Value operand : request->getOperands()) {
+      mlir::Operation* maker = operand.getDefiningOp();
+      if (!maker) continue;
+      if (llvm::isa<dist::RemoteOp>(maker)) tables.push_back(maker);
+      else if (isEarlier(after, maker)) after = maker;
+    }
+    for (mlir::Operation* table : tables)
+      if (after && after->isBeforeInBlock(table)) table->moveAfter(after), after = table;
+      else if (!after) table->moveBefore(&body, body.begin()), after = table;
+    if (after) request->moveAfter(after);
+    last = request;
+  }
+}
+
 }  // namespace dtranspile::passes

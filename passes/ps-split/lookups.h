@@ -15,4 +15,8 @@ bool isTable(const JobOnAxes& job, const Served& served);
 void lookUpOnServers(const JobOnAxes& job, const Served& served, mlir::SymbolRefAttr table,
                      mlir::FlatSymbolRefAttr rounds);
 
+// Moves requests for rows up behind the ids that they take, so that they stand one after the other
+// and are asked for together.
+void gatherLookups(const JobOnAxes& job);
+
 }  // namespace dtranspile::passes

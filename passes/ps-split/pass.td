@@ -16,7 +16,7 @@ def PsSplit : Pass<"ps-split", "::mlir::ModuleOp"> {
 
     A parameter of which trainers look rows up and need nothing else (`is_sparse` lookups
     at the top of the program, and their gradients) stays on the servers: lookups become requests
-    for rows. Gradients of SelectedRows are merged as rows where all that takes them updates rows by
+    for rows, which move up behind their ids, so that a step asks for all of them at once. Gradients of SelectedRows are merged as rows where all that takes them updates rows by
     themselves.
 
     `serve=async` and `half_async`: servers apply every push by itself. Each parameter has a handler
@@ -29,6 +29,9 @@ def PsSplit : Pass<"ps-split", "::mlir::ModuleOp"> {
     `enable_dc_asgd` (DC-ASGD, for `sgd` with dense gradients): a server takes g + (w - b)*g*g for a
     gradient g, w the parameter as it is and b as the trainer that pushes has pulled it last
     (`pd.get @w {dist.as_pulled}`). Contract `delay_compensation`.
+
+    `sum_distributed_tables`: gradients of tables that lie by row numbers are summed over the trainers
+    and not averaged, as the framework has it. Contract `table_sum` lists the tables.
 
     Start-up is left to ps-startup. What servers cannot take over is an error: an update inside of
     control flow, a value that the trainers compute and that is no gradient, random numbers, a

@@ -1,4 +1,6 @@
 // Trainers and servers out of one role. After ps-place, before ps-startup.
+#include "compiler/analysis/relations/queues.h"
+#include "compiler/analysis/relations/table_sum.h"
 #include "dialects/dist/changes.h"
 #include "dialects/pd/types.h"
 #include "passes/ps-split/lookups.h"
@@ -44,7 +46,7 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
           "ps-split: enable_dc_asgd corrects gradients that come late, and in rounds none does");
     mlir::FailureOr<dist::Merge> merge = dist::Merge::Each;
     if (isSync()) merge = chooseMerge(*job);
-    if (mlir::failed(merge)) return mlir::failure();
+    if (mlir::failed(merge) || mlir::failed(checkTableSum(*part))) return mlir::failure();
     dist::CommOp comm = addServers(*job, servers);
     if (!isSync())
       setQueues(comm, {max_merge_var_num, send_queue_size, send_wait_times, thread_pool_size,
@@ -54,7 +56,36 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     if (mlir::failed(makeServers(*job, *part, rounds, clock))) return mlir::failure();
     makeTrainers(*job, *part, rounds, *merge, clock);
     if (!isSync()) declareStaleness(*part);
+    if (*merge == dist::Merge::Mean) declareTableSum(*part, job->ranks);
     return mlir::success();
+  }
+
+  static bool isDistributed(const Served& served) {
+    return pd::VarOp(served.var)->getAttrOfType<dist::LayoutAttr>(kServerLayout).getKind() ==
+           dist::LayoutKind::Cyclic;
+  }
+
+  mlir::LogicalResult checkTableSum(const UpdatePart& part) {
+    if (!sum_distributed_tables) return mlir::success();
+    if (!isSync())
+      return getOperation().emitError(
+          "ps-split: sum_distributed_tables: only in rounds gradients of several trainers are "
+          "combined");
+    if (llvm::none_of(part.parameters(), isDistributed))
+      return getOperation().emitError(
+          "ps-split: sum_distributed_tables: no lookup of this program is is_distributed, so that "
+          "no gradient would be summed; leave it out");
+    return mlir::success();
+  }
+
+  // What is not divided by their number is as many times the reference's.
+  void declareTableSum(const UpdatePart& part, int64_t trainers) {
+    if (!sum_distributed_tables || trainers == 1) return;
+    std::vector<std::string> tables;
+    for (const Served& served : part.parameters())
+      if (isDistributed(served)) tables.push_back(pd::VarOp(served.var).getSymName().str());
+    addContract(getOperation(), verify::kTableSumTag,
+                verify::tableSumText(verify::Rational(trainers)), tables);
   }
 
   bool isSync() const { return *mode_ == dist::ServeMode::Sync; }
@@ -66,10 +97,9 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
       for (mlir::StringAttr name : served.state) sites.push_back(name.str());
     std::string statement = "every push is applied by itself, to what the servers have then";
     if (max_merge_var_num > 1)
-      statement += "; up to " + std::to_string(max_merge_var_num) + " gradients of a trainer, " +
-                   (is_sgd_optimizer ? "added up" : "averaged") + ", are one push";
+      statement += "; " + verify::mergedText(max_merge_var_num, !is_sgd_optimizer);
     if (independent_recv_thread || min_send_grad_num_before_recv > 1)
-      statement += "; trainers go on with parameters that they pulled before their last pushes";
+      statement += std::string("; ") + verify::kPulledBeforeText;
     addContract(getOperation(), "staleness", statement, sites);
     if (!enable_dc_asgd) return;
     sites.clear();
@@ -225,6 +255,12 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     push->setAttr(dist::kAtOnceAttr, builder.getUnitAttr());
   }
 
+  dist::Merge mergeOf(const Served& served, dist::Merge merge) {
+    const bool summed =
+        sum_distributed_tables && merge == dist::Merge::Mean && isDistributed(served);
+    return summed ? dist::Merge::Sum : merge;
+  }
+
   // Each gradient is pushed right behind the op that makes it, so that it travels while the
   // backward part goes on. Pulls come last: the next step begins with what they give. Parameters
   // that no op of the trainer reads are not pulled.
@@ -241,12 +277,14 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
       mlir::Operation* maker = served.gradient.getDefiningOp();
       mlir::Operation*& after = last.try_emplace(maker, maker).first->second;
       builder.setInsertionPointAfter(after);
-      after = dist::PushOp::create(builder, maker->getLoc(), served.gradient, table(served),
-                                   dist::MergeAttr::get(&getContext(), merge), rounds);
+      after =
+          dist::PushOp::create(builder, maker->getLoc(), served.gradient, table(served),
+                               dist::MergeAttr::get(&getContext(), mergeOf(served, merge)), rounds);
     }
     eraseUpdates(body, part);
     for (const Served& served : part.parameters())
       if (isTable(job, served)) lookUpOnServers(job, served, table(served), rounds);
+    gatherLookups(job);
     llvm::DenseSet<mlir::StringAttr> read;
     job.main.walk([&](pd::GetOp get) { read.insert(get.getVarAttr().getAttr()); });
     builder.setInsertionPointToEnd(&body);

@@ -7,7 +7,8 @@ def PsStartup : Pass<"ps-startup", "::mlir::ModuleOp"> {
   let description = [{
     The servers' start-up program computes what they hold with the ops of the single-device one, on
     whole variables, and each server keeps its blocks: any number of servers starts from the same
-    parameters. What is drawn is broadcast among several servers before it is cut. Trainers pull
+    parameters. What is drawn without a seed is broadcast among several servers before it is cut; by
+    one seed all of them draw the same. Trainers pull
     what servers hold and they read, initialise the rest themselves, and forget variables that only
     the update part has. A variable that trainers draw at start-up and never set (a frozen
     parameter) becomes one of the servers too, so that all trainers begin with the same. Trainers of

@@ -31,6 +31,27 @@ void eraseDeclarations(pd::ProgramOp program, const llvm::DenseSet<mlir::StringA
     if (gone.contains(decl.getNameAttr())) decl.erase();
 }
 
+// Whether every draw that a value is made of has a seed of its own, so that all servers draw it
+// alike. Of ops whose draws follow their seed in every version of the framework.
+bool isDrawnBySeed(mlir::Value value, mlir::Block& body) {
+  static constexpr llvm::StringLiteral kBySeed[] = {"uniform_random", "gaussian_random",
+                                                    "truncated_gaussian_random"};
+  llvm::SmallVector<mlir::Value> made = {value};
+  llvm::DenseSet<mlir::Operation*> seen;
+  while (!made.empty()) {
+    mlir::Operation* op = made.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != &body || !pd::OpView::isFrameworkOp(op) || op->getNumRegions())
+      return false;
+    if (!seen.insert(op).second) continue;
+    const pd::OpView view(op);
+    if (!view.spec()) return false;
+    if (view.spec()->effects & pd::kRandom)
+      if (!llvm::is_contained(kBySeed, view.type()) || view.getInt("seed") == 0) return false;
+    llvm::append_range(made, op->getOperands());
+  }
+  return true;
+}
+
 class PsStartup : public impl::PsStartupBase<PsStartup> {
  public:
   using PsStartupBase::PsStartupBase;
@@ -146,13 +167,14 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
                 "set it at the top, once";
   }
 
-  // Draws of several servers are those of the first one.
+  // Draws of several servers are those of the first one, unless a seed makes them equal. Without a
+  // word between them servers may be started one by one.
   void shareDraws(ServedJob& job, mlir::Block& body) {
     if (job.mesh.ranks() == 1) return;
     const auto differences = verify::Differences::ofStartup(job.role, job.startup);
     llvm::MapVector<mlir::Type, llvm::SmallVector<mlir::Value>> drawn;
     for (const verify::Differences::Ending& ending : differences.endings())
-      if (ending.along.any()) {
+      if (ending.along.any() && !isDrawnBySeed(pd::SetOp(ending.set).getValue(), body)) {
         mlir::Value value = pd::SetOp(ending.set).getValue();
         auto& values = drawn[pd::tensorOf(value.getType()).getElementType()];
         if (!llvm::is_contained(values, value)) values.push_back(value);

@@ -82,7 +82,7 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
       else parameters_.insert({afterSums(gradient), pair.first});
     }
     // Between steps every rank has a term of what is added up.
-    for (Kept& each : kept) declarePartial(each.variable, job->axes);
+    for (Kept& each : kept) declarePartial(*job, each.variable, job->axes);
     const MainQuestion question(*job);
     const verify::Store store = verify::analyse(*question);
     const verify::AxisSet own = axesOf(*job, store.axes());
@@ -99,7 +99,7 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
       const verify::AxisSet axes =
           axesToUse(axesToSum(store.of(each.gradient).whole, store.axes(), own), own, store.axes());
       const mlir::ArrayAttr names = namesOf(axes, store.axes(), &getContext());
-      declarePartial(each.variable, names);
+      declarePartial(*job, each.variable, names);
       if (axes.none()) continue;
       mlir::FailureOr<mlir::FlatSymbolRefAttr> comm = nextComm(names);
       if (mlir::failed(comm)) return signalPassFailure();
@@ -125,10 +125,18 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
         mlir::SymbolTable::lookupSymbolIn(job.role, set.getVarAttr().getAttr()));
   }
 
-  static void declarePartial(pd::VarOp variable, mlir::ArrayAttr axes) {
+  // A term along these axes; along those of other passes (that of split layers) it lies as it did.
+  static void declarePartial(const JobOnAxes& job, pd::VarOp variable, mlir::ArrayAttr axes) {
+    const auto held = variable->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
     llvm::SmallVector<dist::AxisRelAttr> states;
-    for (auto axis : axes.getAsRange<mlir::StringAttr>())
-      states.push_back(dist::AxisRelAttr::partial(axis, dist::Reduce::Sum));
+    dist::MeshOp mesh = job.mesh;
+    for (auto axis : mesh.getAxes().getAsRange<mlir::StringAttr>()) {
+      const auto other = held && !llvm::is_contained(job.axes, axis) ? held.lookup(axis.getValue())
+                                                                     : dist::AxisRelAttr();
+      if (other) states.push_back(other);
+      else if (llvm::is_contained(axes, axis))
+        states.push_back(dist::AxisRelAttr::partial(axis, dist::Reduce::Sum));
+    }
     variable->setAttr(dist::kRelAttr, dist::RelAttr::of(variable.getSymNameAttr(), states));
   }
 

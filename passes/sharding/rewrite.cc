@@ -21,7 +21,8 @@ size_t runLength(llvm::ArrayRef<T> members, int64_t most, TypeOf typeOf) {
 }
 
 mlir::Operation* endOf(mlir::Block& block) {
-  return !block.empty() && llvm::isa<pd::YieldOp>(block.back()) ? &block.back() : nullptr;
+  return !block.empty() && block.back().hasTrait<mlir::OpTrait::IsTerminator>() ? &block.back()
+                                                                                : nullptr;
 }
 
 void setBefore(mlir::OpBuilder& builder, mlir::Block& block, mlir::Operation* place) {

@@ -135,6 +135,23 @@ mlir::Operation* addBranchEvery(int64_t steps, llvm::StringRef stem, pd::Program
   return addBranch(main, due, fresh("_scope"), declarations);
 }
 
+bool isBranchOfUpdate(mlir::Operation* op) {
+  if (!pd::OpView::isFrameworkOp(op) || op->getNumRegions() != 1 || op->getRegion(0).empty())
+    return false;
+  const pd::OpView view(op);
+  if (view.type() != "conditional_block" || !(view.role() & pd::kOptimize)) return false;
+  mlir::Region& region = op->getRegion(0);
+  if (view.outputCount("Out") || region.front().getTerminator()->getNumOperands()) return false;
+  return !region
+              .walk([&](mlir::Operation* inner) {
+                const bool inside = llvm::all_of(inner->getOperands(), [&](mlir::Value operand) {
+                  return region.isAncestor(operand.getParentRegion());
+                });
+                return inside ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
 // Outer blocks must have smaller numbers than those within: the numbers that are there are given
 // out again in preorder, so that none is used that belongs to a block elsewhere.
 void renumberWithin(mlir::Operation* branch) {

@@ -1,4 +1,5 @@
-// A branch that a pass adds to a program. Used by gradient-merge, amp and ps-exchange.
+// A branch that a pass adds to a program. Used by gradient-merge, amp, ps-exchange and
+// tensor-parallel.
 #pragma once
 
 #include "dialects/pd/declarations.h"
@@ -13,6 +14,10 @@ namespace dtranspile::passes {
 mlir::Operation* addBranch(pd::ProgramOp program, mlir::Value condition, llvm::StringRef scope,
                            pd::Declarations& declarations,
                            llvm::ArrayRef<mlir::Value> captures = {});
+
+// A conditional_block of the update that hands on nothing but what it sets, and whose block takes
+// nothing from outside but its captures: as addBranch makes them.
+bool isBranchOfUpdate(mlir::Operation* op);
 
 // Numbers the blocks in a branch anew after ops with blocks moved into it: a block has a higher
 // number than the one around it.

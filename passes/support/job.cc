@@ -98,7 +98,7 @@ void forEachUpdate(pd::ProgramOp program,
     pd::OpView view(op);
     if (!view.input("Grad") || !view.output("ParamOut")) return;
     for (mlir::Value parameter : view.inputs("Param"))
-      if (parameter) visit(view, pd::nameOf(parameter));
+      if (parameter) visit(view, dist::nameOf(parameter));
   });
 }
 

@@ -1,18 +1,42 @@
 #include "passes/support/step.h"
 
+#include "dialects/dist/lookup.h"
 #include "llvm/ADT/StringSet.h"
+#include "passes/support/job.h"
 
 namespace dtranspile::passes {
 
+bool isBetweenLayers(mlir::Operation* op) {
+  if (llvm::isa<dist::SliceOp>(op)) return true;
+  if (!llvm::isa<dist::AllReduceOp, dist::AllGatherOp, dist::ReduceScatterOp>(op)) return false;
+  dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
+  return comm && comm.getCarries() == llvm::StringRef(kLayers);
+}
+
+// What is put together is cut again at most: two steps to the op that takes it. What only a
+// variable takes has the role of what makes it.
+int roleIn(mlir::Operation* op) {
+  if (pd::OpView::isFrameworkOp(op)) return pd::OpView(op).role();
+  if (!isBetweenLayers(op)) return pd::kForward;
+  mlir::Operation* first = nullptr;
+  for (mlir::Operation* user : op->getUsers()) {
+    user = inBlock(op->getBlock(), user);
+    const bool known = pd::OpView::isFrameworkOp(user) || isBetweenLayers(user);
+    if (known && (!first || user->isBeforeInBlock(first))) first = user;
+  }
+  if (first) return roleIn(first);
+  int role = pd::kForward;
+  for (mlir::Value operand : op->getOperands())
+    if (mlir::Operation* maker = operand.getDefiningOp()) role |= roleIn(maker);
+  return role;
+}
+
 bool runsOnce(mlir::Operation* op) {
-  if (!pd::OpView::isFrameworkOp(op)) return false;
-  const int role = pd::OpView(op).role();
+  const int role = roleIn(op);
   return (role & pd::kOptimize) || role == pd::kLrSched;
 }
 
-bool isBackward(mlir::Operation* op) {
-  return pd::OpView::isFrameworkOp(op) && (pd::OpView(op).role() & pd::kBackward);
-}
+bool isBackward(mlir::Operation* op) { return (roleIn(op) & pd::kBackward) != 0; }
 
 llvm::StringRef deviceOf(mlir::Operation* op) {
   if (!pd::OpView::isFrameworkOp(op)) return "";

@@ -8,6 +8,14 @@
 
 namespace dtranspile::passes {
 
+// What tensor-parallel has put between ops of a program: sums over the axis of layers, cuts, and
+// parts put together.
+bool isBetweenLayers(mlir::Operation* op);
+
+// The role of a framework op; between layers that of the first op that takes the result, in front
+// of which it stands. pd::kForward for others.
+int roleIn(mlir::Operation* op);
+
 // Runs once per step: the update, and schedules of the learning rate.
 bool runsOnce(mlir::Operation* op);
 bool isBackward(mlir::Operation* op);

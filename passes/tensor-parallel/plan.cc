@@ -4,6 +4,7 @@
 #include "compiler/analysis/relations/reshapes.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
+#include "passes/support/branch.h"
 
 namespace dtranspile::passes {
 namespace {
@@ -79,27 +80,37 @@ void TensorPlan::index() {
     numbers_[&op] = ops_.size();
     ops_.push_back(&op);
   }
+  job_.main.walk([&](mlir::Operation* op) {
+    if (isBranchOfUpdate(op)) branches_.insert(op);
+  });
 }
 
-// The variable whose value it is as the program begins to read it.
+// The variable whose value it is as the program begins to read it, be it in another precision
+// (amp): what lies in parts before a cast does so behind it.
 pd::VarOp TensorPlan::variableOf(mlir::Value value) const {
+  while (mlir::Operation* op = value.getDefiningOp()) {
+    if (!isForward(op) || pd::OpView(op).type() != "cast" || !pd::OpView(op).input("X")) break;
+    value = pd::OpView(op).input("X");
+  }
   auto get = value.getDefiningOp<pd::GetOp>();
   return get ? llvm::dyn_cast_or_null<pd::VarOp>(
                    mlir::SymbolTable::lookupSymbolIn(job_.role, get.getVarAttr().getAttr()))
              : pd::VarOp();
 }
 
-// All that touches it stands at the top of the program, and sets tensors of its own type.
+// All that touches it is looked at, and sets tensors of its own type.
 bool TensorPlan::mayStore(mlir::StringAttr name) const {
   auto var = llvm::dyn_cast_or_null<pd::VarOp>(mlir::SymbolTable::lookupSymbolIn(job_.role, name));
   const auto found = touches_.find(name);
   if (!var || found == touches_.end() || !storable_(var)) return false;
-  const auto atTop = [&](mlir::Operation* op) {
-    return op->getBlock() == pd::ProgramOp(job_.main).getBodyBlock();
+  const auto isSeen = [&](mlir::Operation* op) {
+    mlir::Operation* around = op->getParentOp();
+    while (branches_.contains(around)) around = around->getParentOp();
+    return around == pd::ProgramOp(job_.main).getOperation();
   };
-  return llvm::all_of(found->second.gets, atTop) &&
+  return llvm::all_of(found->second.gets, isSeen) &&
          llvm::all_of(found->second.sets, [&](pd::SetOp set) {
-           return atTop(set) && set.getValue().getType() == var.getType();
+           return isSeen(set) && set.getValue().getType() == var.getType();
          });
 }
 
@@ -234,7 +245,7 @@ mlir::LogicalResult TensorPlan::chooseProducts() {
 // How everything lies
 //===----------------------------------------------------------------------===//
 
-// What stands inside of control flow, and what no rule is asked about, works on the whole.
+// What stands inside of other control flow, and what no rule is asked about, works on the whole.
 void TensorPlan::takeWhole(mlir::Operation* op) {
   op->walk([&](mlir::Operation* inner) {
     for (mlir::OpOperand& operand : inner->getOpOperands())
@@ -242,7 +253,25 @@ void TensorPlan::takeWhole(mlir::Operation* op) {
   });
 }
 
+// All ranks of a group take the branch, or none of them: its block works on parts like the program
+// around it. What it captures lies as it does outside; a sum is taken in front, where all steps
+// come by, and so is the predicate's.
+void TensorPlan::propagateInto(mlir::Operation* branch) {
+  const pd::OpView view(branch);
+  for (mlir::OpOperand& operand : branch->getOpOperands()) {
+    const State& state = states_.lookup(operand.get());
+    if (state.isPartial() || (state.isSplit() && operand.get() == view.input("Cond")))
+      takes_[&operand] = {};
+  }
+  mlir::Block& block = branch->getRegion(0).front();
+  for (auto [i, argument] : llvm::enumerate(block.getArguments()))
+    if (const State state = states_.lookup(view.input("$capture", i)); state.isSplit())
+      states_[argument] = state;
+  for (mlir::Operation& op : block) propagateThrough(&op);
+}
+
 void TensorPlan::propagateThrough(mlir::Operation* op) {
+  if (looksInto(op)) return propagateInto(op);
   if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
     const auto found = stored_.find(get.getVarAttr().getAttr());
     if (found != stored_.end()) states_[get.getValue()] = State::split(found->second);

@@ -31,6 +31,8 @@ class TensorPlan {
 
   const std::string& axis() const { return axis_; }
   int64_t size() const { return solver_.size(); }
+  // Ops whose block is looked into: it works on parts like the ops around it.
+  bool looksInto(mlir::Operation* op) const { return branches_.contains(op); }
   // Reshapes whose shape was written otherwise, and what it was.
   const llvm::MapVector<mlir::Operation*, mlir::Attribute>& opened() const { return opened_; }
   // Products with a parameter that stays whole, by reason.
@@ -58,6 +60,7 @@ class TensorPlan {
   verify::State stateIn(const Trial& trial, mlir::Value value) const;
   bool propagate();
   void propagateThrough(mlir::Operation* op);
+  void propagateInto(mlir::Operation* branch);
   void takeWhole(mlir::Operation* op);
 
   JobOnAxes job_;
@@ -67,6 +70,7 @@ class TensorPlan {
   llvm::DenseMap<mlir::StringAttr, Touches> touches_;
   std::vector<mlir::Operation*> ops_;  // at the top of the program
   llvm::DenseMap<mlir::Operation*, unsigned> numbers_;
+  llvm::DenseSet<mlir::Operation*> branches_;
   llvm::MapVector<mlir::Operation*, mlir::Attribute> opened_;
   llvm::DenseMap<mlir::StringAttr, int> stored_;  // dims of variables that hold parts
   llvm::DenseMap<mlir::Value, verify::State> states_;

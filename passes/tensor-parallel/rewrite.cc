@@ -18,21 +18,31 @@ TensorRewriter::TensorRewriter(JobOnAxes& job, const TensorPlan& plan, dist::Com
       axes_(mlir::Builder(job.main.getContext()).getStrArrayAttr({plan.axis()})) {}
 
 void TensorRewriter::run() {
-  std::vector<mlir::Operation*> ops;
-  for (mlir::Operation& op : *job_.main.getBodyBlock()) ops.push_back(&op);
+  collect(*job_.main.getBodyBlock());
   closeShapes();
-  for (mlir::Operation* op : ops)
-    for (mlir::Value result : op->getResults()) {
-      const State state = plan_.stateOf(result);
-      if (!state.isSplit()) continue;
-      whole_[result] = result.getType();
-      result.setType(partType(result.getType(), state.dim));
-    }
-  for (mlir::Operation* op : ops) {
+  const auto makePart = [&](mlir::Value value) {
+    const State state = plan_.stateOf(value);
+    if (!state.isSplit()) return;
+    whole_[value] = value.getType();
+    value.setType(partType(value.getType(), state.dim));
+  };
+  for (mlir::Operation* op : ops_) {
+    for (mlir::Value result : op->getResults()) makePart(result);
+    if (!plan_.looksInto(op)) continue;
+    for (mlir::Value argument : op->getRegion(0).getArguments()) makePart(argument);
+  }
+  for (mlir::Operation* op : ops_) {
     convertOperands(op);
     declareStreams(op);
   }
   declareVariables();
+}
+
+void TensorRewriter::collect(mlir::Block& block) {
+  for (mlir::Operation& op : block) {
+    ops_.push_back(&op);
+    if (plan_.looksInto(&op)) collect(op.getRegion(0).front());
+  }
 }
 
 // What the type says of a dim that is not known while compiling stays so.
@@ -79,10 +89,13 @@ mlir::Value TensorRewriter::share(mlir::OpBuilder& builder, mlir::Operation* bef
 
 void TensorRewriter::convertOperands(mlir::Operation* op) {
   llvm::SmallVector<mlir::OpOperand*> uses;
-  op->walk([&](mlir::Operation* inner) {
-    for (mlir::OpOperand& use : inner->getOpOperands())
+  const auto add = [&](mlir::Operation* user) {
+    for (mlir::OpOperand& use : user->getOpOperands())
       if (!(plan_.takes(use) == plan_.stateOf(use.get()))) uses.push_back(&use);
-  });
+  };
+  // What stands in blocks that are not looked into gets its operands in front of all of it.
+  if (plan_.looksInto(op)) add(op);
+  else op->walk(add);
   if (uses.empty()) return;
   makeAll(op, uses);
   // All values first: one may be asked for in two ways.
@@ -101,9 +114,8 @@ void TensorRewriter::makeAll(mlir::Operation* before, llvm::ArrayRef<mlir::OpOpe
   const State whole;
   mlir::OpBuilder builder(before);
   const mlir::Location loc = before->getLoc();
-  std::map<std::pair<int, const void*>, Group> gathers, scatters;  // by dim and element type
-  llvm::MapVector<const void*, Group> sums;                        // by element type
-  llvm::SetVector<mlir::Value> cuts, asked;
+  // By dim, or by reduction, and element type: in the order of the operands, whatever the pointers.
+  llvm::MapVector<std::pair<int, const void*>, Group> gathers, scatters, sums;
   const auto add = [&](Group& group, mlir::Value value, const State& state) {
     if (llvm::is_contained(group.values, value)) return;
     group.values.push_back(value);
@@ -116,8 +128,10 @@ void TensorRewriter::makeAll(mlir::Operation* before, llvm::ArrayRef<mlir::OpOpe
     const void* element =
         llvm::cast<mlir::RankedTensorType>(value.getType()).getElementType().getAsOpaquePointer();
     if (has.isSplit() && !made(value, whole)) add(gathers[{has.dim, element}], value, whole);
-    if (has.isPartial() && wants.isSplit()) add(scatters[{wants.dim, element}], value, wants);
-    if (has.isPartial() && wants.isReplicated()) add(sums[element], value, wants);
+    if (has.isPartial() && has.reduce == dist::Reduce::Sum && wants.isSplit())
+      add(scatters[{wants.dim, element}], value, wants);
+    else if (has.isPartial() && !made(value, whole))
+      add(sums[{static_cast<int>(has.reduce), element}], value, whole);
   }
   const auto keep = [&](const Group& group, mlir::ResultRange results, const State& state) {
     for (auto [value, result] : llvm::zip(group.values, results)) made(value, state) = result;
@@ -135,9 +149,12 @@ void TensorRewriter::makeAll(mlir::Operation* before, llvm::ArrayRef<mlir::OpOpe
                                        symbolOf(comm_), builder.getI64IntegerAttr(key.first))
              ->getResults(),
          State::split(key.first));
-  for (auto& [element, group] : sums)
+  for (auto& [key, group] : sums)
     keep(group,
-         dist::AllReduceOp::create(builder, loc, group.types, sum, group.values, symbolOf(comm_))
+         dist::AllReduceOp::create(
+             builder, loc, group.types,
+             dist::ReduceAttr::get(builder.getContext(), static_cast<dist::Reduce>(key.first)),
+             group.values, symbolOf(comm_))
              ->getResults(),
          whole);
   for (mlir::OpOperand* use : uses) {

@@ -16,6 +16,7 @@ class TensorRewriter {
  private:
   mlir::Type typeAs(mlir::Value value, const verify::State& state) const;
   mlir::Type partType(mlir::Type whole, int64_t dim) const;
+  void collect(mlir::Block& block);
   void convertOperands(mlir::Operation* op);
   void makeAll(mlir::Operation* before, llvm::ArrayRef<mlir::OpOperand*> uses);
   mlir::Value& made(mlir::Value value, const verify::State& state);
@@ -31,6 +32,7 @@ class TensorRewriter {
   dist::CommOp comm_;
   mlir::ArrayAttr axes_;
   pd::Declarations declarations_;
+  std::vector<mlir::Operation*> ops_;              // those of branches that are looked into as well
   llvm::DenseMap<mlir::Value, mlir::Type> whole_;  // types before the rewrite, where they differ
   llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<verify::State, mlir::Value>, 1>> made_;
 };

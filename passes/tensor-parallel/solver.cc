@@ -67,7 +67,8 @@ std::optional<llvm::SmallVector<State, 8>> Solver::results(mlir::Operation* op,
       return std::nullopt;
     }
     state = relation.whole.states[axis_];
-    const bool sum = state.isPartial() && state.reduce == dist::Reduce::Sum;
+    const bool sum = state.isPartial() &&
+                     (state.reduce == dist::Reduce::Sum || state.reduce == dist::Reduce::Or);
     const bool part = state.isSplit() && state.dim >= 0 && !state.layoutAttr();
     if (!relation.whole.scale.isOne() || (!state.isReplicated() && !sum && !part))
       return std::nullopt;

@@ -12,7 +12,7 @@
 namespace dtranspile::passes {
 
 // How an op takes its operands and what it gives, along the axis: replicated, split along a dim, or
-// a term of a sum.
+// a term of a sum (of flags: true where one rank's is).
 struct Way {
   llvm::SmallVector<verify::State, 8> operands, results;
   bool gathers = false;  // puts together what lies in parts

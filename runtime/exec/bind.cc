@@ -10,9 +10,13 @@ absl::StatusOr<BoundBody> Binder::Body(const std::vector<Node>& nodes) {
   const size_t outer = tickets.size();
   for (size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = nodes[i];
+    const size_t together = LookupsAt(nodes, i, *this), first = i;
+    if (together > 1) i += together - 1;
     next = i + 1 < nodes.size() ? &nodes[i + 1] : nullptr;
     BindResult bound =
-        std::visit([&](const auto& what) { return Bind(what, node, *this); }, node.what);
+        together > 1
+            ? BindLookups(nodes, first, together, *this)
+            : std::visit([&](const auto& what) { return Bind(what, node, *this); }, node.what);
     if (!bound.ok() && failed_) return bound.status();  // of a node inside this one
     failed_ = !bound.ok();
     if (failed_)

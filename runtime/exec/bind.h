@@ -125,6 +125,10 @@ BindResult Bind(const BlocksNode& blocks, const Node& node, Binder& binder);
 BindResult Bind(const PushNode& push, const Node& node, Binder& binder);
 BindResult Bind(const PullNode& pull, const Node& node, Binder& binder);
 BindResult Bind(const LookupNode& lookup, const Node& node, Binder& binder);
+// How many lookups stand one after the other from a node on that can be asked for together: of the
+// same servers, none of them filling what another one takes. 0 or 1: none.
+size_t LookupsAt(const std::vector<Node>& nodes, size_t at, const Binder& binder);
+BindResult BindLookups(const std::vector<Node>& nodes, size_t at, size_t count, Binder& binder);
 BindResult Bind(const PhaseNode& phase, const Node& node, Binder& binder);
 BindResult Bind(const MergedNode& merged, const Node& node, Binder& binder);
 

@@ -1,4 +1,6 @@
 // Requests to the servers of a role, and what a server's round gets of them.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/bind.h"
@@ -65,6 +67,7 @@ class BoundRequest : public BoundNode {
   BoundRequest(const Node& node, Link link)
       : BoundNode(node), link_(*link.servers), point_(link.point) {}
   bool needs_others() const override { return true; }
+  flight::Point point() const { return point_; }
 
   absl::Status Run(Walk& walk) final {
     flight::Blocking flight(walk.flight, point_);
@@ -141,6 +144,12 @@ class BoundLookup : public BoundRequest {
   }
 
   absl::Status Ask() override {
+    DT_ASSIGN_OR_RETURN(const ServerLink::Wanted wanted, Want());
+    return link().Lookup(*wanted.request, wanted.ids, wanted.count, wanted.to);
+  }
+
+  // What is asked for, of the ids as they are now; makes room for it.
+  absl::StatusOr<ServerLink::Wanted> Want() {
     const TensorView ids = ids_.view();
     const int64_t count = ids.bytes() / static_cast<int64_t>(SizeOf(ids.dtype));
     const auto* numbers = reinterpret_cast<const int64_t*>(ids.data);
@@ -152,8 +161,9 @@ class BoundLookup : public BoundRequest {
     DT_RETURN_IF_ERROR(CheckIds(numbers, count));
     DT_ASSIGN_OR_RETURN(const TensorRoom room, to_.Room(RowsFor(ids.dims)));
     if (to_.value != nullptr && ids_.value != nullptr) to_.value->lod = ids_.value->lod;
-    return link().Lookup(request_, numbers, count, room);
+    return ServerLink::Wanted{&request_, numbers, count, room};
   }
+  using BoundRequest::link;
 
  private:
   std::vector<int64_t> RowsFor(std::vector<int64_t> dims) const {
@@ -183,6 +193,59 @@ class BoundLookup : public BoundRequest {
   const End ids_, to_;
   std::vector<int64_t> wide_;  // ids of 32 bits
 };
+
+// Lookups that stand one after the other, asked for at once: a step with a table per slot waits for
+// its servers once.
+class BoundLookups : public BoundNode {
+ public:
+  BoundLookups(const Node& node, flight::Point point,
+               std::vector<std::unique_ptr<BoundLookup>> lookups)
+      : BoundNode(node), point_(point), lookups_(std::move(lookups)) {}
+  bool needs_others() const override { return true; }
+
+  absl::Status Run(Walk& walk) override {
+    wanted_.clear();
+    for (const auto& lookup : lookups_) {
+      auto wanted = lookup->Want();
+      if (!wanted.ok()) {
+        walk.failed_op = lookup->op();
+        return absl::Status(wanted.status().code(),
+                            absl::StrCat("op ", walk.failed_op, ": ", wanted.status().message()));
+      }
+      wanted_.push_back(*std::move(wanted));
+    }
+    flight::Blocking flight(walk.flight, point_);
+    return flight.End(lookups_.front()->link().Lookups(wanted_));
+  }
+
+ private:
+  const flight::Point point_;
+  const std::vector<std::unique_ptr<BoundLookup>> lookups_;
+  std::vector<ServerLink::Wanted> wanted_;
+};
+
+absl::StatusOr<std::unique_ptr<BoundLookup>> LookupOf(const LookupNode& lookup, const Node& node,
+                                                      Binder& binder) {
+  DT_ASSIGN_OR_RETURN(const Link link, LinkOf(node, lookup.comm, binder));
+  DT_ASSIGN_OR_RETURN(const End ids, EndOf(lookup.ids, binder));
+  DT_ASSIGN_OR_RETURN(const End to, EndOf(lookup.to, binder));
+  return std::make_unique<BoundLookup>(lookup, node, link, ids, to);
+}
+
+// Memory of one end of a request, or the value itself.
+struct Range {
+  const std::byte* begin = nullptr;
+  const std::byte* end = nullptr;
+  bool overlaps(const Range& other) const { return begin < other.end && other.begin < end; }
+};
+
+std::optional<Range> RangeOf(int id, const Binder& binder) {
+  const auto end = EndOf(id, binder);
+  if (!end.ok()) return std::nullopt;
+  const auto* value = reinterpret_cast<const std::byte*>(end->value);
+  if (value != nullptr) return Range{value, value + 1};
+  return Range{end->data, end->data + end->buffer->bytes};
+}
 
 // The end of all pushes (or pulls) of a step: servers go on when every sender has said so.
 class BoundPhase : public BoundRequest {
@@ -237,10 +300,40 @@ BindResult Bind(const PullNode& pull, const Node& node, Binder& binder) {
 }
 
 BindResult Bind(const LookupNode& lookup, const Node& node, Binder& binder) {
-  DT_ASSIGN_OR_RETURN(const Link link, LinkOf(node, lookup.comm, binder));
-  DT_ASSIGN_OR_RETURN(const End ids, EndOf(lookup.ids, binder));
-  DT_ASSIGN_OR_RETURN(const End to, EndOf(lookup.to, binder));
-  return std::make_unique<BoundLookup>(lookup, node, link, ids, to);
+  return LookupOf(lookup, node, binder);
+}
+
+size_t LookupsAt(const std::vector<Node>& nodes, size_t at, const Binder& binder) {
+  std::vector<Range> taken, filled;
+  const LookupNode* first = nullptr;
+  size_t count = 0;
+  for (; at + count < nodes.size(); ++count) {
+    const auto* lookup = std::get_if<LookupNode>(&nodes[at + count].what);
+    if (lookup == nullptr || (first != nullptr && lookup->comm != first->comm)) break;
+    if (first == nullptr) first = lookup;
+    const std::optional<Range> ids = RangeOf(lookup->ids, binder), to = RangeOf(lookup->to, binder);
+    if (!ids || !to) break;
+    const auto with = [](const Range& one) {
+      return [&one](const Range& other) { return one.overlaps(other); };
+    };
+    if (ids->overlaps(*to) || std::any_of(filled.begin(), filled.end(), with(*ids)) ||
+        std::any_of(filled.begin(), filled.end(), with(*to)) ||
+        std::any_of(taken.begin(), taken.end(), with(*to)))
+      break;
+    taken.push_back(*ids);
+    filled.push_back(*to);
+  }
+  return count;
+}
+
+BindResult BindLookups(const std::vector<Node>& nodes, size_t at, size_t count, Binder& binder) {
+  std::vector<std::unique_ptr<BoundLookup>> lookups;
+  for (size_t i = at; i < at + count; ++i) {
+    DT_ASSIGN_OR_RETURN(lookups.emplace_back(),
+                        LookupOf(std::get<LookupNode>(nodes[i].what), nodes[i], binder));
+  }
+  const flight::Point point = lookups.front()->point();
+  return std::make_unique<BoundLookups>(nodes[at], point, std::move(lookups));
 }
 
 BindResult Bind(const PhaseNode& phase, const Node& node, Binder& binder) {

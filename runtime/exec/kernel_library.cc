@@ -1,6 +1,7 @@
 #include "runtime/exec/kernel_library.h"
 
 #include <dlfcn.h>
+#include <sys/statvfs.h>
 
 #include <utility>
 
@@ -63,8 +64,15 @@ absl::StatusOr<KernelLibrary> KernelLibrary::Open(const std::string& path) {
   KernelLibrary library;
   library.path_ = path;
   library.handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library.handle_ == nullptr)
-    return absl::NotFoundError(absl::StrCat(path, ": cannot be loaded: ", dlerror()));
+  if (library.handle_ == nullptr) {
+    const std::string why = dlerror();
+    struct statvfs system;
+    const bool barred = statvfs(path.c_str(), &system) == 0 && (system.f_flag & ST_NOEXEC) != 0;
+    return absl::NotFoundError(absl::StrCat(
+        path, ": cannot be loaded: ", why,
+        barred ? "; its file system is mounted with `noexec`: set TMPDIR to a folder of another one"
+               : ""));
+  }
   return library;
 }
 

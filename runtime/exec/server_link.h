@@ -75,6 +75,16 @@ class ServerLink {
   virtual absl::Status Lookup(const TableRequest& request, const int64_t* ids, int64_t count,
                               const TensorRoom& to) = 0;
 
+  // Several lookups that do not wait for one another's answers: what they fill overlaps nothing
+  // else of them.
+  struct Wanted {
+    const TableRequest* request = nullptr;
+    const int64_t* ids = nullptr;
+    int64_t count = 0;
+    TensorRoom to = {};
+  };
+  virtual absl::Status Lookups(const std::vector<Wanted>& all);
+
   // The end of this rank's pushes of a round: returns when all servers know (kPush: not when the
   // round has run; the pulls after it wait for that). The end of its pulls likewise.
   virtual absl::Status EndPhase(const std::string& op, Phase phase) = 0;
@@ -113,6 +123,12 @@ inline absl::Status ServerLink::Configure(const Sending& sending) {
   if (sending == Sending()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "gradients wait for the round of all trainers, and the plan has them wait in queues too");
+}
+inline absl::Status ServerLink::Lookups(const std::vector<Wanted>& all) {
+  for (const Wanted& one : all)
+    if (absl::Status status = Lookup(*one.request, one.ids, one.count, one.to); !status.ok())
+      return status;
+  return absl::OkStatus();
 }
 inline absl::Status ServerLink::Checkpoint(int64_t) {
   return absl::UnimplementedError("these servers write no checkpoint when they are asked to");

@@ -8,6 +8,7 @@
 #include <exception>
 #include <map>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -403,6 +404,13 @@ RankEnd Worker::Report(const absl::Status& error) {
 absl::Status RunCatching(Worker& worker) {
   try {
     return worker.Run();
+  } catch (const std::system_error& error) {
+    // A thread that the system does not grant says no more than this by itself.
+    if (error.code() != std::errc::resource_unavailable_try_again)
+      return absl::InternalError(error.what());
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the system grants no further thread (", error.what(),
+                     "); raise the limits of processes and of memory (`ulimit -u`, `ulimit -v`)"));
   } catch (const std::exception& error) {
     return absl::InternalError(error.what());
   }

@@ -13,6 +13,7 @@
 #include "runtime/ps/awaited.h"
 #include "runtime/ps/door.h"
 #include "runtime/ps/frame.h"
+#include "runtime/ps/kept_memory.h"
 #include "runtime/ps/protocol.h"
 #include "runtime/ps/settings.h"
 
@@ -63,6 +64,7 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
     return absl::InvalidArgumentError(absl::StrCat(options.addresses.size(), " addresses of ",
                                                    RanksOf(options.servers), " servers '",
                                                    options.server_role, "'"));
+  KeepFreedMemory();
   std::unique_ptr<Client> client(new Client(std::move(options)));
   DT_RETURN_IF_ERROR(client->Meet());
   return client;

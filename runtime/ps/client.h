@@ -65,6 +65,7 @@ class Client : public exec::ServerLink {
   absl::Status PullChanged(const exec::TableRequest& request, const exec::TensorRoom& to) override;
   absl::Status Lookup(const exec::TableRequest& request, const int64_t* ids, int64_t count,
                       const exec::TensorRoom& to) override;
+  absl::Status Lookups(const std::vector<Wanted>& all) override;
   absl::Status EndPhase(const std::string& op, exec::Phase phase) override;
   absl::Status Checkpoint(int64_t step) override;
   absl::Status Leave() override;

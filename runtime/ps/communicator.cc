@@ -346,15 +346,19 @@ absl::Status Communicator::PullChanged(const exec::TableRequest& request,
 
 absl::Status Communicator::Lookup(const exec::TableRequest& request, const int64_t* ids,
                                   int64_t count, const exec::TensorRoom& to) {
+  return Lookups({{&request, ids, count, to}});
+}
+
+absl::Status Communicator::Lookups(const std::vector<Wanted>& all) {
   // Steps that go on with what was pulled before do with rows too.
   if (keeps_pulled()) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    looked_up_.insert(request.table);
+    for (const Wanted& one : all) looked_up_.insert(one.request->table);
   } else {
     DT_RETURN_IF_ERROR(Flush());
   }
   const std::lock_guard<std::mutex> asking(asking_);
-  return link_->Lookup(request, ids, count, to);
+  return link_->Lookups(all);
 }
 
 absl::Status Communicator::EndPhase(const std::string& op, exec::Phase phase) {

@@ -141,6 +141,7 @@ void Peer::Take(const SessionMessage& message) {
       session_ = message.welcome().session();
       most_waiting_ = message.welcome().most_waiting();
       for (const Table& one : message.welcome().tables()) {
+        if (one.asked()) asked_.insert(one.name());
         auto table = TableOf(one);
         if (table.ok()) tables_.push_back(*std::move(table));
         else why = absl::StrCat(name_, ": ", table.status().message());

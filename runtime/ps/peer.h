@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ class Peer {
   // From Meet on.
   uint64_t session() const { return session_; }
   const std::vector<exec::Table>& tables() const { return tables_; }
+  // Whether programs of the server answer pulls or lookups of a table.
+  bool answers_for(const std::string& table) const { return asked_.count(table) > 0; }
   // Pushes of this trainer that the server keeps while they wait to be applied, each by itself; 0:
   // it has rounds.
   int64_t most_waiting() const { return most_waiting_; }
@@ -108,6 +111,7 @@ class Peer {
   uint64_t session_ = 0;
   int64_t most_waiting_ = 0;
   std::vector<exec::Table> tables_;
+  std::set<std::string> asked_;  // of them
   std::vector<Unary*> calls_;
 };
 

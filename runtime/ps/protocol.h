@@ -101,6 +101,9 @@ class Protocol {
   // Why it has ended; ok while it has not, and after the last trainer has left.
   absl::Status failure() const;
 
+  // Whether every trainer has been here.
+  bool AllHaveCome() const;
+
   // Of the server (exec::Rounds).
   virtual absl::StatusOr<exec::Turn> Next();
   virtual void Finish(const absl::Status& status);

@@ -59,6 +59,11 @@ void Protocol::Finish(const absl::Status& status) {
   for (const auto& give : answers) give();
 }
 
+bool Protocol::AllHaveCome() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::all_of(trainers_.begin(), trainers_.end(), [](const Trainer& t) { return t.joined; });
+}
+
 // When somebody will have been waited for in vain; never while nobody is.
 int64_t Protocol::Deadline() const {
   int64_t deadline_ns = std::numeric_limits<int64_t>::max();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -91,6 +92,7 @@ void RequestCall::Handle() {
       if (Ask()) return;
       return protocol.Read(trainer, request_.round(), request_.lookup().table(),
                            Protocol::Reading::kLookup, answer);
+    case Request::kLookups: return LookUpAll();
     case Request::kChanged:
       return protocol.Read(trainer, request_.round(), request_.changed().table(),
                            Protocol::Reading::kChanged, answer);
@@ -106,6 +108,28 @@ void RequestCall::Handle() {
   Answer(Wrong("a request for nothing"));
 }
 
+// Of tables without programs, which the trainer knows; whether and when rows may be read is the
+// same for all of them.
+void RequestCall::LookUpAll() {
+  Protocol& protocol = host_.protocol();
+  const auto& all = request_.lookups().rows();
+  int64_t bytes = 0;
+  for (const Lookups::Rows& one : all) {
+    const exec::Table* const table = protocol.Find(one.table());
+    if (table == nullptr || protocol.Asks(*table))
+      return Answer(Wrong(absl::StrCat("a lookup in table '", one.table(),
+                                       "' among others: it is not there, or is for programs")));
+    if (one.count() < 1 || one.count() > RowsPerChunk(RowBytesOf(*table)))
+      return Answer(Wrong(absl::StrCat("a lookup of ", one.count(), " rows of table '", one.table(),
+                                       "' among others")));
+    bytes += one.count() * (static_cast<int64_t>(sizeof(int64_t)) + RowBytesOf(*table));
+  }
+  if (all.empty() || (all.size() > 1 && bytes > kChunkBytes))
+    return Answer(Wrong(absl::StrCat(all.size(), " lookups of ", bytes, " bytes in one message")));
+  protocol.Read(trainer_, request_.round(), all[0].table(), Protocol::Reading::kLookup,
+                [this](const absl::Status& status) { Answer(status); });
+}
+
 // Hands a pull or a lookup on to the programs of the server, where the table has such.
 bool RequestCall::Ask() {
   const bool pull = request_.has_pull();
@@ -116,7 +140,7 @@ bool RequestCall::Ask() {
   std::vector<int64_t> rows;
   const int64_t chunk = pull ? request_.pull().chunk() : 0;
   absl::Status status;
-  if (!pull) status = Read(*table, rows);
+  if (!pull) status = Read(*table, NumbersLeft(), rows);
   else if (chunk < 0 || chunk >= ChunksOf(BytesOf(*table))) status = NoChunk(*table, chunk);
   if (!status.ok()) {
     Send(status);
@@ -159,10 +183,16 @@ absl::StatusOr<RequestCall::Slices> RequestCall::Result() {
     if (!rows.empty()) std::memcpy(numbers.data(), rows.data(), rows.size() * sizeof(int64_t));
     return Slices{numbers.Finish()};
   }
-  if (!pull && !request_.has_lookup()) return Slices();
-  const exec::Table* table =
-      host_.protocol().Find(pull ? request_.pull().table() : request_.lookup().table());
-  return pull ? Chunk(*table, request_.pull().chunk()) : Rows(*table);
+  if (pull) return Chunk(*host_.protocol().Find(request_.pull().table()), request_.pull().chunk());
+  if (request_.has_lookup())
+    return Rows({host_.protocol().Find(request_.lookup().table())}, {NumbersLeft()});
+  std::vector<const exec::Table*> tables;
+  std::vector<int64_t> counts;
+  for (const Lookups::Rows& one : request_.lookups().rows()) {
+    tables.push_back(host_.protocol().Find(one.table()));
+    counts.push_back(one.count());
+  }
+  return tables.empty() ? Slices() : Rows(tables, counts);
 }
 
 // Lent: it stays as it is until this trainer has had it.
@@ -177,9 +207,9 @@ absl::StatusOr<RequestCall::Slices> RequestCall::Chunk(const exec::Table& table,
 }
 
 // The rows that a lookup asks for, all of which are there.
-absl::Status RequestCall::Read(const exec::Table& table, std::vector<int64_t>& rows) {
-  const auto count = static_cast<int64_t>(payload_.left() / sizeof(int64_t));
-  if (payload_.left() % sizeof(int64_t) != 0 || count > RowsPerChunk(RowBytesOf(table)))
+absl::Status RequestCall::Read(const exec::Table& table, int64_t count,
+                               std::vector<int64_t>& rows) {
+  if (count < 0 || count > RowsPerChunk(RowBytesOf(table)))
     return Wrong(absl::StrCat("a lookup of ", payload_.left(), " bytes of row numbers"));
   rows.resize(static_cast<size_t>(count));
   for (int64_t& row : rows) {
@@ -191,18 +221,33 @@ absl::Status RequestCall::Read(const exec::Table& table, std::vector<int64_t>& r
   return absl::OkStatus();
 }
 
-// Rows lie apart in the table, so they are copied into one slice.
-absl::StatusOr<RequestCall::Slices> RequestCall::Rows(const exec::Table& table) {
-  std::vector<int64_t> numbers;
-  DT_RETURN_IF_ERROR(Read(table, numbers));
-  const int64_t row_bytes = RowBytesOf(table);
-  const std::shared_ptr<const std::byte> memory =
-      host_.protocol().Memory(trainer_, table, Protocol::Reading::kLookup, 0);
-  SliceBuilder rows(numbers.size() * static_cast<size_t>(row_bytes));
+// How many row numbers are left; -1 where they are not whole ones.
+int64_t RequestCall::NumbersLeft() const {
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(int64_t));
+  return payload_.left() % kBytes == 0 ? payload_.left() / kBytes : -1;
+}
+
+// Rows lie apart in the tables, so they are copied into one slice, table by table.
+absl::StatusOr<RequestCall::Slices> RequestCall::Rows(const std::vector<const exec::Table*>& tables,
+                                                      const std::vector<int64_t>& counts) {
+  std::vector<std::vector<int64_t>> numbers(tables.size());
+  size_t bytes = 0;
+  if (NumbersLeft() != std::accumulate(counts.begin(), counts.end(), int64_t{0}))
+    return Wrong(absl::StrCat("lookups with ", payload_.left(), " bytes of row numbers"));
+  for (size_t i = 0; i < tables.size(); ++i) {
+    DT_RETURN_IF_ERROR(Read(*tables[i], counts[i], numbers[i]));
+    bytes += numbers[i].size() * static_cast<size_t>(RowBytesOf(*tables[i]));
+  }
+  SliceBuilder rows(bytes);
   std::byte* to = rows.data();
-  for (int64_t row : numbers) {
-    std::memcpy(to, memory.get() + row * row_bytes, static_cast<size_t>(row_bytes));
-    to += row_bytes;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    const int64_t row_bytes = RowBytesOf(*tables[i]);
+    const std::shared_ptr<const std::byte> memory =
+        host_.protocol().Memory(trainer_, *tables[i], Protocol::Reading::kLookup, 0);
+    for (const int64_t row : numbers[i]) {
+      std::memcpy(to, memory.get() + row * row_bytes, static_cast<size_t>(row_bytes));
+      to += row_bytes;
+    }
   }
   return Slices{rows.Finish()};
 }

@@ -47,10 +47,13 @@ class RequestCall : public Event {
   void Answer(const absl::Status& status);
   void Send(absl::StatusOr<Slices> result);
   bool Ask();
-  absl::Status Read(const exec::Table& table, std::vector<int64_t>& rows);
+  void LookUpAll();
+  absl::Status Read(const exec::Table& table, int64_t count, std::vector<int64_t>& rows);
   absl::StatusOr<Slices> Result();
   absl::StatusOr<Slices> Chunk(const exec::Table& table, int64_t chunk);
-  absl::StatusOr<Slices> Rows(const exec::Table& table);
+  absl::StatusOr<Slices> Rows(const std::vector<const exec::Table*>& tables,
+                              const std::vector<int64_t>& counts);
+  int64_t NumbersLeft() const;
 
   RequestHost& host_;
   const std::unique_ptr<ServerStream> stream_;

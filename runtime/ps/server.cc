@@ -6,6 +6,7 @@
 #include "runtime/base/status.h"
 #include "runtime/comm/gloo/store.h"
 #include "runtime/comm/gloo/wire.h"
+#include "runtime/ps/kept_memory.h"
 #include "runtime/ps/settings.h"
 #include "runtime/ps/single_push.h"
 
@@ -31,6 +32,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Make(ServerOptions options) {
         absl::StrCat(options.role, " ", options.server,
                      " has neither an address of its own nor a store to tell one in"));
   DT_ASSIGN_OR_RETURN(const comm::Key key, comm::KeyOfToken(options.token));
+  KeepFreedMemory();
   return std::unique_ptr<Server>(new Server(std::move(options), key));
 }
 
@@ -61,6 +63,7 @@ absl::Status Server::Open(std::vector<exec::Table> tables, std::vector<Handler> 
   service.trainer_role = options_.trainer_role;
   service.trainers = options_.trainers;
   service.timeout_seconds = options_.timeout_seconds;
+  service.tells_late = options_.store.empty();
   const auto tell = [this](const std::string& why) {
     if (Service* told = told_) told->Abort(why);
   };

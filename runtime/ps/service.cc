@@ -55,6 +55,7 @@ class GrpcService : public Service, public SessionHost, public RequestHost {
  private:
   class Arrival;
 
+  void TellLate();
   void Enter(comm::Socket socket);
   void Expect();
   void Begin(std::unique_ptr<ServerStream> stream);
@@ -125,9 +126,16 @@ absl::Status GrpcService::Listen() {
   return absl::OkStatus();
 }
 
+// Who comes to a server that has failed is told why, and not left to find nobody there.
+void GrpcService::TellLate() {
+  if (!options_.tells_late || door_ == nullptr || protocol_.failure().ok()) return;
+  if (!protocol_.AllHaveCome()) std::this_thread::sleep_for(kLastWords);
+}
+
 // In this order: no new sockets, answers for all that wait, an end of gRPC with time for last
 // words, then the queue, which must not be closed while a call has an event in it.
 GrpcService::~GrpcService() {
+  TellLate();
   door_.reset();
   // Answers what still waits, so that gRPC has no call that nobody will finish.
   protocol_.Fail(protocol_.name() + " has ended");

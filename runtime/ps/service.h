@@ -21,6 +21,9 @@ struct ServiceOptions {
   std::string trainer_role = "trainer";
   int trainers = 1;
   double timeout_seconds = 60;
+  // After a failure nobody else tells trainers that come later: the service stays for a moment, and
+  // does.
+  bool tells_late = false;
 };
 
 class Service {

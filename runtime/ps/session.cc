@@ -108,6 +108,7 @@ absl::Status Session::Meet(const Hello& hello) {
     one.set_name(table.name);
     one.set_dtype(static_cast<int32_t>(table.dtype));
     for (int64_t extent : table.dims) one.add_dims(extent);
+    one.set_asked(host_.protocol().Asks(table));
   }
   Send(answer);
   return absl::OkStatus();

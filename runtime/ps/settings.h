@@ -16,7 +16,7 @@
 namespace dtranspile::ps {
 
 // Counts up with every change of messages.proto or of what the messages mean.
-inline constexpr uint32_t kProtocolVersion = 4;
+inline constexpr uint32_t kProtocolVersion = 5;
 
 inline constexpr char kSessionMethod[] = "/dtranspile.ps/Session";
 inline constexpr char kRequestMethod[] = "/dtranspile.ps/Request";

@@ -4,12 +4,14 @@
 #include "runtime/base/status.h"
 #include "runtime/ps/client.h"
 #include "runtime/ps/communicator.h"
+#include "runtime/ps/library.h"
 #include "runtime/ps/server.h"
 
 namespace dtranspile::ps {
 
 absl::StatusOr<std::unique_ptr<exec::ServerLink>> Connect(const exec::WorkerConfig& worker,
                                                           const exec::RpcConfig& servers) {
+  DT_RETURN_IF_ERROR(BeginGrpc());
   ClientOptions options;
   options.addresses = servers.addresses;
   options.store = servers.store;
@@ -34,6 +36,7 @@ absl::StatusOr<std::unique_ptr<exec::ServerLink>> Connect(const exec::WorkerConf
 
 absl::StatusOr<std::unique_ptr<exec::Rounds>> Serve(const exec::WorkerConfig& worker,
                                                     const exec::RpcConfig& trainers) {
+  DT_RETURN_IF_ERROR(BeginGrpc());
   ServerOptions options;
   if (!trainers.addresses.empty()) {
     if (trainers.number < 0 || static_cast<size_t>(trainers.number) >= trainers.addresses.size())

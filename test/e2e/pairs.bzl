@@ -8,8 +8,10 @@ _SQRT = ["--recompute", "--recompute-checkpoints", "sqrt"]
 _MERGE = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
 _ADAPTIVE = ["--adaptive-localsgd", "--adaptive-localsgd-init-k-steps", "3"]
 _LARS = ["--lars", "--lars-coeff", "0.01"]
+_SPLIT = ["--tensor-parallel", "--tensor-parallel-degree", "2"]
+_STAGES = ["--pipeline", "--stages", "2", "--accumulate-steps", "2"]
 
-# one+other -> (driver, {program: words behind its name}). What is compared says the driver: with the
+# one+other -> (driver, {program: words behind its name, or with {} where it stands}). What is compared says the driver: with the
 # definition (localsgd), with the strategy's partner alone (fp16_allreduce), with one device (others).
 PAIRS = {
     "recompute_localsgd": ("local_sgd_case.py", {
@@ -73,17 +75,70 @@ PAIRS = {
         "fluid18/cosine_adam_mlp": ["2", "--lamb"],
         "static26/gpt_tiny": ["2", "--lamb"],
     }),
+    "amp_tensor_parallel": ("amp_case.py", {
+        "static26/gpt_tiny": ["train", "{}", "2,4"] + _SPLIT,
+        "static26/bert_tiny": ["overflow", "{}", "2,4"] + _SPLIT,
+    }),
+    "recompute_tensor_parallel": ("recompute_case.py", {
+        "static26/gpt_tiny": ["2,4", "{}:sqrt"] + _SPLIT,
+        "static26/bert_tiny": ["2,4", "{}:sqrt"] + _SPLIT,
+    }),
+    "gradient_merge_tensor_parallel": ("tensor_parallel_pair_case.py", {
+        "static26/gpt_tiny": ["80", "2/2", "4/2"] + _MERGE,
+        "static26/bert_tiny": ["80", "2/2", "4/4"] + _MERGE,
+    }),
+    "lars_tensor_parallel": ("tensor_parallel_pair_case.py", {
+        "static26/mlp_stages": ["3", "2/2", "4/2"] + _LARS,
+        "fluid18/mnist_mlp": ["3", "2/2", "4/2"] + _LARS,
+    }),
+    "lamb_tensor_parallel": ("tensor_parallel_pair_case.py", {
+        "static26/gpt_tiny": ["20", "2/2", "4/2", "--lamb"],
+        "fluid18/bert_tiny": ["23", "2/2", "4/4", "--lamb"],
+    }),
+    "tensor_parallel_fp16_allreduce": ("fp16_all_reduce_case.py", {
+        "static26/gpt_tiny": ["4"] + _SPLIT,
+        "static26/bert_tiny": ["4"] + _SPLIT,
+    }),
+    "pipeline_tensor_parallel": ("tensor_parallel_case.py", {
+        "static26/gpt_tiny": ["60", "4/2", "8/2"] + _STAGES,
+        "static26/bert_tiny": ["60", "4/2"] + _STAGES,
+    }),
+    "pipeline_fp16_allreduce": ("fp16_all_reduce_case.py", {
+        "static26/gpt_tiny": ["4"] + _STAGES,
+        "static26/mlp_stages": ["4", "--pipeline", "--accumulate-steps", "4"],
+    }),
     "dgc_recompute": ("dgc_case.py", {
         "fluid18/mnist_mlp": ["2", "4", "--dgc-min-size", "500", "--dgc-sparsity", "0.99"] + _SQRT,
     }),
 }
 
+# Three and more at once, all of which the framework's chain of strategies would not keep.
+_PAIR = "tensor_parallel_pair_case.py"
+COMBINATIONS = {
+    "split_recompute_merge": (_PAIR, ["static26/gpt_tiny", "80", "2/2", "4/2"] + _SQRT + _MERGE),
+    "split_recompute_lamb": (_PAIR, ["static26/gpt_tiny", "20", "4/2", "--lamb"] + _SQRT),
+    "split_merge_lamb": (_PAIR, ["static26/gpt_tiny", "40", "4/2", "--lamb"] + _MERGE),
+    "split_amp_recompute": ("amp_case.py", ["train", "static26/gpt_tiny", "2,4"] + _SPLIT + _SQRT),
+    "split_amp_merge": ("amp_case.py", ["train", "static26/gpt_tiny", "2,4"] + _SPLIT + _MERGE),
+    "split_stages_recompute": (_PAIR, ["static26/gpt_tiny", "60", "4/2", "8/2"] + _STAGES + _SQRT),
+    "split_stages_lamb": (_PAIR, ["static26/gpt_tiny", "20", "4/2", "--lamb"] + _STAGES),
+    "split_stages_fp16_allreduce": ("fp16_all_reduce_case.py", ["static26/gpt_tiny", "8"] + _SPLIT + _STAGES),
+    "split_stages_recompute_lamb": (_PAIR, ["static26/gpt_tiny", "20", "4/2", "--lamb"] + _STAGES + _SQRT),
+    "shards_recompute_merge": ("gradient_merge_case.py", ["static26/gpt_tiny", "2", "2", "--sharding"] + _SQRT),
+    "stages_recompute_lamb": ("pipeline_case.py", ["static26/gpt_tiny", "2", "'--lamb %s'" % " ".join(_SQRT), "'--stages 2 --accumulate-steps 2'"]),
+}
+
 _DRIVERS = [
+    "amp_case.py",
     "dgc_case.py",
     "fp16_all_reduce_case.py",
     "gradient_merge_case.py",
     "local_sgd_case.py",
     "pipeline_case.py",
+    "recompute_case.py",
+    "sharding_case.py",
+    "tensor_parallel_case.py",
+    "tensor_parallel_pair_case.py",
     "train_case.py",
 ]
 
@@ -99,7 +154,10 @@ def pair_matrix(tools):
                 name = "pair_%s_%s" % (pair, program.replace("/", "_")),
                 size = "medium",
                 srcs = ["drive.sh"],
-                args = ["e2e/" + driver, program] + words,
+                args = ["e2e/" + driver] + ([] if [w for w in words if "{}" in w] else [program]) + [
+                    word.replace("{}", program)
+                    for word in words
+                ],
                 data = _DRIVERS + [
                     "//test/corpus:" + program.split("/")[0],
                     "//test/corpus:rounding_noise.txt",
@@ -108,6 +166,24 @@ def pair_matrix(tools):
         native.test_suite(
             name = "pair_" + pair,
             tests = ["pair_%s_%s" % (pair, program.replace("/", "_")) for program in programs],
+        )
+
+def combinations(tools):
+    """A test per combination.
+
+    Args:
+      tools: what every driver calls.
+    """
+    for name, (driver, words) in COMBINATIONS.items():
+        native.sh_test(
+            name = "combination_" + name,
+            size = "medium",
+            srcs = ["drive.sh"],
+            args = ["e2e/" + driver] + words,
+            data = _DRIVERS + [
+                "//test/corpus:static26",
+                "//test/corpus:rounding_noise.txt",
+            ] + tools,
         )
 
 def shown_test(name, page):

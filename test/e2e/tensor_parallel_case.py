@@ -3,7 +3,7 @@ included, those of the run on one device, in its shapes. Every job is verified.
 
     tensor_parallel_case.py TOOL_FOLDER CORPUS CASE PARTS JOB... [TRANSPILE FLAG...]
 
-JOB is RANKS/DEGREE. PARTS is how many variables lie in parts: those of the plan, which a rule that says less would make whole without a word.
+JOB is RANKS/DEGREE, or RANKS/DEGREE=BYTES: what the formula of docs/passes/tensor-parallel.md says that a rank sends in a step; a job sends that, within 2 %. PARTS is how many variables lie in parts: those of the plan, which a rule that says less would make whole without a word.
 """
 
 import json
@@ -30,6 +30,7 @@ def main(tools, corpus, name, parts, *words):
         case = Case(tools, corpus, name, work, flags)
         _, alone = case.run("alone", case.main)
         for word in jobs:
+            word, _, least = word.partition("=")
             ranks, degree = word.split("/")
             what = "job" + re.sub(r"\W", "_", word)
             job = case.transpile(what, ranks, "--tensor-parallel", "--tensor-parallel-degree", degree)
@@ -42,6 +43,11 @@ def main(tools, corpus, name, parts, *words):
             if os.path.isdir(after):
                 compare_parameters(text, saved, after, case.noise)
             count = compare_with_one(text, job, saved, alone, case)
+            if least:
+                sent = case.sent(what + "sent", job)
+                if not int(least) <= sent <= 1.02 * int(least):
+                    fail("%s: a rank sends %d bytes in a step, not %s" % (text, sent, least))
+                text += ": %d bytes per step" % sent
             print("%s: largest difference of a loss %.2e, %d variables" % (text, worst, count))
 
 

@@ -15,7 +15,7 @@ LIMIT_SECONDS = 60
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 MNIST, STAGES = "fluid18/mnist_mlp", "static26/mlp_stages"
 
-# name, job, case, [context], old, new, {command: (exit status, text)}
+# name, job (;OLD=>NEW: with that text replaced everywhere), case, [context], old, new, {command: (exit status, text)}
 CASES = [
     (
         "a branch that only some ranks take",
@@ -106,6 +106,54 @@ CASES = [
         {"run": (1, "multiple of 5"), "compile": (1, "multiple of 5")},
     ),
     (
+        "a variable with two owners, none of which gets all of it",
+        "owner_sharded_4.mlir",
+        MNIST,
+        [],
+        'pd.var @fc_1.b_0 : tensor<128xf32> {parameter, dist.at = #dist.sel<sharding = 2>, dist.rel = #dist.rel<"fc_1.b_0", sharding: R at sharding = 2>}',
+        'pd.var @fc_1.b_0 : tensor<128xf32> {parameter, dist.at = #dist.sel<sharding = 2>, dist.rel = #dist.rel<"fc_1.b_0", sharding: R at sharding in {2 to 3}>}',
+        {"verify": (1, "fc_1.b_0")},
+    ),
+    (
+        "a variable that its owner does not have",
+        "owner_sharded_2.mlir",
+        MNIST,
+        [],
+        'pd.var @fc_1.w_0 : tensor<128x128xf32> {parameter, dist.at = #dist.sel<sharding = 1>, dist.rel = #dist.rel<"fc_1.w_0", sharding: R at sharding = 1>}',
+        'pd.var @fc_1.w_0 : tensor<128x128xf32> {parameter, dist.at = #dist.sel<sharding = 0>, dist.rel = #dist.rel<"fc_1.w_0", sharding: R at sharding = 0>}',
+        {
+            "verify": (1, "D7"),
+            "run": (1, "D7"),
+            "compile": (1, "D7"),
+            "export": (1, "D7"),
+        },
+    ),
+    (
+        "the number of a row of a cyclic layout",
+        "parameter_server.mlir;blocks(10, per 10, first 0)=>cyclic(10)",
+        "fluid18/fit_a_line",
+        ["dist.role @server"],
+        "dist.foreach_block @fc_0.w_0 (%block) {",
+        'dist.foreach_block @fc_0.w_0 (%block) { %n = pd.sum X(%block, %block) -> Out("n") : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>',
+        {
+            "run": (1, "rows of a cyclic layout are worked on all at once; keep what differs from row to row in a variable"),
+            "compile": (1, "rows of a cyclic layout"),
+        },
+    ),
+    (
+        "a second role where servers are asked",
+        "parameter_server.mlir",
+        "fluid18/fit_a_line",
+        [],
+        "dist.role @server on @servers {",
+        "dist.role @watcher on @workers { pd.program @main attributes {block = {idx = 0 : i32, parent = -1 : i32}, "
+        "version = 1008005 : i64} { } } dist.role @server on @servers {",
+        {
+            "verify": (1, "for watcher"),
+            "run": (1, "role 'server' is asked by roles 'trainer' and 'watcher'; servers serve one role"),
+        },
+    ),
+    (
         "a role that is not there",
         "parameter_server.mlir",
         "fluid18/fit_a_line",
@@ -131,8 +179,13 @@ def words(tool, command, job, folder, work):
 def main(tools, corpus):
     tool, wrong = os.path.join(tools, "dtranspile"), []
     for name, file, case, context, old, new, commands in CASES:
+        file, _, everywhere = file.partition(";")
         with open(os.path.join(FOLDER, file)) as f:
-            text = mutate(f.read(), context, old, new)
+            text = f.read()
+        if everywhere:
+            before, after = everywhere.split("=>")
+            text = text.replace(before, after) if before in text else ""
+        text = mutate(text, context, old, new)
         if text is None:
             wrong.append("'%s': its text is not in %s" % (name, file))
             continue

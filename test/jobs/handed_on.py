@@ -1,9 +1,11 @@
 """What a loop over the blocks of servers hands on: the largest element of a gradient, an op of the reference of which each
 server computes its blocks'. Verified where it is folded as the reference's op folds, and begins with what changes nothing.
+And the numbers of the blocks, which verify calls unknown by name: the run has them.
 
-    handed_on.py TOOL_FOLDER CORPUS JOB.mlir
+    handed_on.py TOOL_FOLDER CORPUS JOB.mlir CASE
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -65,7 +67,50 @@ def with_peak(text, begin, fold, reduce):
     return text.replace("[ps = 1]", "[ps = 2]").replace("per 10", "per 5")
 
 
-def main(tools, _, job):
+COUNT = "tensor<1xi64>"
+BLOCKS = "blocks(10, per 4, first 0)"  # 0, 1 and 2, on one server
+
+
+def with_numbers(text):
+    """The job with the sum of its blocks' numbers in a variable of the server's own."""
+    text = text.replace("blocks(10, per 10, first 0)", BLOCKS)
+    text = insert(text, ["dist.role @server"], "pd.var @fc_0.w_0", "pd.var @numbers : %s\n" % COUNT)
+    loop = [
+        '%none = pd.fill_constant -> Out("none") {dtype = 3 : i32, op_role = 2 : i32, shape = array<i64: 1>, value = 0.0 : f32} : () -> COUNT',
+        "%more = dist.foreach_block @fc_0.w_0 (%b) iter(%so_far = %none : COUNT) -> (COUNT) {",
+        '%next = pd.sum X(%so_far, %b) -> Out("so_far") {op_role = 2 : i32} : (COUNT, COUNT) -> COUNT',
+        "dist.yield %next : COUNT",
+        "}",
+        "pd.set @numbers, %more : COUNT",
+    ]
+    text = insert(text, ["dist.role @server", "dist.handle round"], "%rate", "\n".join(loop).replace("COUNT", COUNT) + "\n")
+    zero = (
+        '%zero = pd.fill_constant -> Out("numbers") {dtype = 3 : i32, shape = array<i64: 1>, value = 0.0 : f32} : () -> COUNT\n'
+        "pd.set @numbers, %zero : COUNT\n"
+    )
+    start = ["dist.role @server", "pd.program @startup"]
+    return insert(text, start, "%learning_rate_0 =", zero.replace("COUNT", COUNT))
+
+
+def check_numbers(tool, text, folder, work):
+    path, report = os.path.join(work, "numbers.mlir"), os.path.join(work, "report.json")
+    with open(path, "w") as f:
+        f.write(with_numbers(text))
+    done = subprocess.run([tool, "verify", path], capture_output=True, text=True, timeout=60)
+    if done.returncode != UNKNOWN:
+        return "verify of the numbers of blocks ends with %d\n%s" % (done.returncode, done.stdout)
+    words = [tool, "run", path, "--feeds", os.path.join(folder, "feeds"), "--init", os.path.join(folder, "init")]
+    words += ["--fetch", "numbers", "--report", report, "--cache", os.path.join(work, "cache")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        return "run ends with %d\n%s" % (done.returncode, done.stderr)
+    with open(report) as f:
+        found = json.load(f)["fetch"]["numbers"]
+    expected = [3] * 8
+    return None if found == expected else "numbers of blocks: %s, expected %s" % (found, expected)
+
+
+def main(tools, corpus, job, case):
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), job)) as f:
         text = f.read()
     wrong = []
@@ -78,6 +123,9 @@ def main(tools, _, job):
             done = subprocess.run(words, capture_output=True, text=True, timeout=60)
             if done.returncode != status or says not in done.stdout:
                 wrong.append("%s %s %s: %d, expected %d and '%s'\n%s" % (begin, fold, reduce, done.returncode, status, says, done.stdout))
+        unlike = check_numbers(os.path.join(tools, "dtranspile"), text, os.path.join(corpus, case), work)
+        if unlike:
+            wrong.append(unlike)
     if wrong:
         print("FAILED: %d\n%s" % (len(wrong), "\n".join(wrong)))
         sys.exit(1)

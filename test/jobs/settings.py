@@ -5,6 +5,7 @@
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -57,10 +58,42 @@ def check_reports(job):
     )
 
 
+# dist.device, flags; what is said of them and how it is mended. None: it runs.
+DEVICES = [
+    ('dist.device = "cuda"', [], "role 'server' is to run on cuda", "--role-device server=cpu"),
+    ('dist.device = "cuda"', ["--role-device", "server=cpu"], None, None),
+    ('dist.device = "cuda"', ["--device", "cpu"], None, None),
+    ("", ["--role-device", "server=cuda"], "role 'server' is to run on cuda", "--role-device server=cpu"),
+    ("", ["--role-device", "trainer=cuda"], "role 'trainer' is to run on cuda", "--role-device trainer=cpu"),
+    ('dist.device = "cpu"', ["--role-device", "server=tpu"], "--role-device", "expected ROLE=DEVICE with a role of the job and one of cpu, cuda"),
+    ('dist.device = "cpu"', ["--role-device", "chief=cpu"], "--role-device", "chief"),
+    ('dist.device = "tpu"', [], "expects \"cpu\" or \"cuda\" on a dist.role", 'found "tpu"'),
+]
+
+
+def check_devices(job):
+    """A device that is not there is refused with the role's name, before anything is started; flags win over the job."""
+    for settings, flags, says, remedy in DEVICES:
+        report = os.path.join(job.work, "devices.json")
+        words = job.words(job.with_settings(settings), "--report", report, *flags)
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+        started = os.path.exists(report)
+        if says is None:
+            good = done.returncode == 0 and started
+        else:
+            good = done.returncode in (1, 2) and says in done.stdout and remedy in done.stdout and not started
+        if not good:
+            fail("%s %s: exit status %d, expected '%s' in\n%s" % (settings, flags, done.returncode, says, done.stdout))
+        if started:
+            os.remove(report)
+    print("%d devices of roles" % len(DEVICES))
+
+
 def main(tools, corpus, job, case):
     with tempfile.TemporaryDirectory() as work:
         each = Job(tools, corpus, job, case, work)
         check_reports(each)
+        check_devices(each)
     print("device and threads of a role: job, flags, report")
 
 

@@ -91,6 +91,9 @@ STAGES = {
     "dc_asgd": SERVERS + ["--preset", "async", "--enable-dc-asgd"],
     "layers": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2"],
     "layers_replicas": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2"],
+    "layers_merged": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2", "--gradient-merge", "--gradient-merge-k-steps", "2"],
+    "layers_amp": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2", "--amp"],
+    "layers_stages": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2", "--pipeline", "--accumulate-steps", "2"],
     "pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_replicas": ["--trainers", "4", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],
@@ -234,11 +237,12 @@ class Native:
         ways = []
         for way in ("init", "startup"):
             code, text = self.run(job, way == "init", os.path.join(right, way), fetches)
-            refused = re.findall("fetch '([^']+)'", text)
-            while code != 0 and refused and refused[0] in names and refused[0] in fetches:
-                fetches.remove(refused[0])  # of a kind that the ranks' values are not combined of
+            refused = refusals(text)
+            while code != 0 and refused and refused[0] in fetches:
+                # Of a kind that the ranks' values are not combined of, or none of the program.
+                fetches.remove(refused[0])
                 code, text = self.run(job, way == "init", os.path.join(right, way), fetches)
-                refused = re.findall("fetch '([^']+)'", text)
+                refused = refusals(text)
             lacking = re.findall("has no value for ([^;\n]+)", text)
             if way == "init" and lacking:  # masks of pruned weights, say: start-up makes them
                 self.add_initial(job, lacking[0].split(", "))
@@ -247,7 +251,9 @@ class Native:
                 ways.append(way)
             elif way == "init" and names:
                 return self.original(job, [], label)  # some of them cannot be fetched
-            elif way == "init":
+            elif way == "init" and "has no value for" in text:
+                continue  # of variables that passes have added: they begin in start-up
+            elif way == "init" or not ways:
                 raise RuntimeError("the right job does not run:\n" + text)
         if names:
             done = self.export(job, os.path.join(right, "export"))
@@ -300,6 +306,12 @@ class Native:
                 if not agree(os.path.join(right, way, name), wrong):
                     return "%s: %s differs" % (way, name)
         return ""
+
+
+def refusals(text):
+    """Names that a run says it cannot fetch."""
+    found = re.findall(r"fetch '([^']+)'|fetch ([^\s':]+): the program has no such variable", text)
+    return [quoted or plain for quoted, plain in found]
 
 
 def executed(tool, job, cache):

@@ -201,7 +201,7 @@ void tooLate(JobView& view, Edits& edits) {
 void waitDropped(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.collectives)
     for (mlir::Operation* user : op->getUsers())
-      if (auto wait = llvm::dyn_cast<dist::WaitOp>(user))
+      if (auto wait = llvm::dyn_cast<dist::WaitOp>(user); wait && givesBack(op))
         edits.add(op, "nobody waits for it", [op, wait]() mutable {
           for (auto [result, operand] : llvm::zip(wait.getOutputs(), op->getOperands()))
             result.replaceAllUsesWith(operand);

@@ -80,6 +80,14 @@ llvm::SmallVector<mlir::Value> resultsOf(mlir::Operation* collective) {
   return {};
 }
 
+bool givesBack(mlir::Operation* collective) {
+  const llvm::SmallVector<mlir::Value> results = resultsOf(collective);
+  return !results.empty() && results.size() == collective->getNumOperands() &&
+         llvm::all_of(llvm::zip(results, collective->getOperands()), [](const auto& pair) {
+           return std::get<0>(pair).getType() == std::get<1>(pair).getType();
+         });
+}
+
 // Readers take what went into the collective; it and its wait go.
 void bypass(mlir::Operation* collective) {
   mlir::Operation* wait = nullptr;

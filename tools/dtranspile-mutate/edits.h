@@ -25,6 +25,8 @@ std::vector<Kind> shardingKinds();
 std::vector<Kind> layerKinds();
 std::vector<Kind> ampKinds();
 std::vector<Kind> jobKinds();
+std::vector<Kind> wordKinds();
+std::vector<Kind> orderKinds();
 
 // The ops of a kind in the program of the view, in its order.
 template <typename Op>
@@ -46,7 +48,9 @@ class Readers {
 
 // Results of a collective; of a started one those of its wait.
 llvm::SmallVector<mlir::Value> resultsOf(mlir::Operation* collective);
-// The collective goes, and its readers read what went into it.
+// Whether each result has an operand of its type: what is pulled, looked up or received has none.
+bool givesBack(mlir::Operation* collective);
+// The collective goes, and its readers read what went into it. Only of one that gives back.
 void bypass(mlir::Operation* collective);
 
 bool isFloat(mlir::Value value);

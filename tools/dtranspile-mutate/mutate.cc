@@ -90,10 +90,10 @@ void Edits::add(mlir::Operation* at, std::string what, std::function<void()> app
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = [] {
     std::vector<Kind> rows;
-    for (auto part :
-         {communicationKinds, scaleKinds, lineageKinds, variableKinds, attributeKinds, nameKinds,
-          contractKinds, programKinds, placementKinds, pipelineKinds, serverKinds, ampKinds,
-          recomputeKinds, semanticKinds, shardingKinds, layerKinds, jobKinds})
+    for (auto part : {communicationKinds, scaleKinds, lineageKinds, variableKinds, attributeKinds,
+                      nameKinds, contractKinds, programKinds, placementKinds, pipelineKinds,
+                      serverKinds, ampKinds, recomputeKinds, semanticKinds, shardingKinds,
+                      layerKinds, jobKinds, wordKinds, orderKinds})
       llvm::append_range(rows, part());
     return rows;
   }();

@@ -300,7 +300,7 @@ std::vector<Kind> placementKinds() {
       {group, "branch-reduction-dropped", "a reduction of a branch is left out", Place::Bodies,
        [](JobView& view, Edits& edits) {
          for (mlir::Operation* op : view.collectives)
-           edits.add(op, "left out", [op] { bypass(op); });
+           if (givesBack(op)) edits.add(op, "left out", [op] { bypass(op); });
        }},
   };
 }

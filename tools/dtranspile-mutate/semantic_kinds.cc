@@ -5,57 +5,10 @@
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
 #include "tools/dtranspile-mutate/edits.h"
+#include "tools/dtranspile-mutate/pairs.h"
 
 namespace dtranspile::mutate {
 namespace {
-
-// An op of the role beside the op of the reference that it stands for.
-struct Pair {
-  mlir::Operation *own, *theirs;
-};
-
-// Which op and which set of the role stand for which of the reference. Ops are paired by dist.src,
-// their number in the reference's textual order, where the names agree; a mutant changes both ops
-// of a pair alike.
-class Pairs {
- public:
-  explicit Pairs(JobView& view) {
-    mlir::ModuleOp reference = findModule(view.job, "reference");
-    pd::ProgramOp program = reference && view.program
-                                ? findProgram(reference, view.program.getSymName())
-                                : pd::ProgramOp();
-    if (!program) return;
-    std::vector<mlir::Operation*> ops;
-    program.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
-      if (pd::OpView::isFrameworkOp(op)) ops.push_back(op);
-    });
-    for (mlir::Operation* own : view.framework)
-      if (auto number = sourceOf(own); number && *number < static_cast<int64_t>(ops.size()) &&
-                                       ops[*number]->getName() == own->getName())
-        list.push_back({own, ops[*number]});
-    for (pd::SetOp set : setsOf(view.program))
-      if (pd::SetOp other = setLike(set, program)) sets.emplace_back(set, other);
-  }
-
-  std::vector<Pair> list;
-  std::vector<std::pair<pd::SetOp, pd::SetOp>> sets;
-
- private:
-  static std::vector<pd::SetOp> setsOf(pd::ProgramOp program) {
-    std::vector<pd::SetOp> all;
-    program.walk([&](pd::SetOp set) { all.push_back(set); });
-    return all;
-  }
-
-  // The n-th set of a variable stands for the n-th one.
-  pd::SetOp setLike(pd::SetOp set, pd::ProgramOp program) {
-    int number = counted_[set.getVar()]++;
-    for (pd::SetOp other : setsOf(program))
-      if (other.getVar() == set.getVar() && number-- == 0) return other;
-    return {};
-  }
-  llvm::StringMap<int> counted_;
-};
 
 // Two operands of one type change places.
 void operandsSwapped(JobView& view, Edits& edits) {

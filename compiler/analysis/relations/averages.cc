@@ -16,6 +16,14 @@ mlir::Operation* made(mlir::Value value, llvm::StringRef type) {
 mlir::Value left(mlir::Operation* op) { return pd::OpView(op).input("X"); }
 mlir::Value right(mlir::Operation* op) { return pd::OpView(op).input("Y"); }
 
+// Counters count in one number of 64 bits: several are no count, and of fewer bits, or of floats,
+// one ends.
+bool isOneInteger(mlir::Value value) {
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getNumElements() == 1 &&
+         type.getElementType().isInteger(64);
+}
+
 // The last set of a variable in a program, if it is the only one.
 pd::SetOp onlySet(pd::ProgramOp program, llvm::StringRef variable) {
   pd::SetOp found;
@@ -33,13 +41,18 @@ pd::SetOp onlySet(pd::ProgramOp program, llvm::StringRef variable) {
 
 std::optional<int64_t> numberIn(mlir::Value value) {
   mlir::Operation* op = made(value, "fill_constant");
-  if (!op || op->getNumOperands() > 0) return std::nullopt;
-  return static_cast<int64_t>(pd::OpView(op).getFloat("value"));
+  // A text, where there is one, is what the op fills in.
+  if (!op || op->getNumOperands() > 0 || !isOneInteger(value) ||
+      !pd::OpView(op).getString("str_value").empty())
+    return std::nullopt;
+  const double number = pd::OpView(op).getFloat("value");
+  if (number != static_cast<double>(static_cast<int64_t>(number))) return std::nullopt;
+  return static_cast<int64_t>(number);
 }
 
 bool countsSteps(mlir::Value value) {
   mlir::Operation* next = made(value, "increment");
-  if (!next || pd::OpView(next).getFloat("step") != 1) return false;
+  if (!next || pd::OpView(next).getFloat("step") != 1 || !isOneInteger(value)) return false;
   auto get = left(next).getDefiningOp<pd::GetOp>();
   auto program = next->getParentOfType<pd::ProgramOp>();
   if (!get || !program || next->getParentOp() != program) return false;
@@ -75,7 +88,7 @@ std::optional<Period> periodOf(mlir::Operation* branch) {
   mlir::Operation* rest = due ? made(left(due), "elementwise_mod") : nullptr;
   mlir::Operation* since = rest ? made(left(rest), "elementwise_sub") : nullptr;
   if (!early || !since || left(early) != left(since) || !countsSteps(left(early)) ||
-      numberIn(right(due)) != 0)
+      !pd::OpView(branch).getBool("is_scalar_condition") || numberIn(right(due)) != 0)
     return std::nullopt;
   const std::optional<int64_t> begin = numberIn(right(early)), every = numberIn(right(rest));
   if (!begin || !every || *every < 1 || numberIn(right(since)) != begin) return std::nullopt;

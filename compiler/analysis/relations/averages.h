@@ -9,7 +9,14 @@
 
 namespace dtranspile::verify {
 
-// The number that an op without operands fills in; nothing where another one makes the value.
+// Of a contract by which every rank takes steps of its own, with state of its own, and whose
+// parameters become one value again by their mean: `local_sgd`, and `geo`, in whose jobs rung 2
+// puts the mean in the place of the exchange with servers.
+inline constexpr llvm::StringLiteral kGeoTag = "geo";
+inline bool isOwnStepTag(llvm::StringRef tag) { return tag == kLocalSgdTag || tag == kGeoTag; }
+
+// The one number that an op without operands fills in, in integers; nothing where another one makes
+// the value.
 std::optional<int64_t> numberIn(mlir::Value value);
 // A variable that start-up sets to zero and every step to one more: what it is set to is the number
 // of the step, counted from one.

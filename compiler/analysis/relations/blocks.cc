@@ -3,13 +3,13 @@
 // replicated operands, else the parts reading goes on.
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_diff.h"
+#include "compiler/analysis/relations/branches.h"
 #include "compiler/analysis/relations/kinds.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace dtranspile::verify {
-namespace {
 
 // Control flow whose blocks only compute: no communication, no random numbers.
 bool isLocal(mlir::Operation* op) {
@@ -22,6 +22,8 @@ bool isLocal(mlir::Operation* op) {
               return pure ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
             }).wasInterrupted();
 }
+
+namespace {
 
 bool isGradient(mlir::Value value) { return pd::nameOf(value).contains("@GRAD"); }
 
@@ -155,6 +157,8 @@ void checkReads(const Scene& scene, mlir::Operation* op, mlir::Operation* refere
   }
 }
 
+}  // namespace
+
 // The blocks are those of the reference, op by op, around values that stand for the reference's. An
 // op that a pass put into a block has no rule.
 bool blocksAgree(const Scene& scene, mlir::Operation* op, mlir::Operation* reference) {
@@ -176,8 +180,6 @@ bool blocksAgree(const Scene& scene, mlir::Operation* op, mlir::Operation* refer
                "keep the blocks of control flow as the reference has them");
   return false;
 }
-
-}  // namespace
 
 void visitControlFlow(const Scene& scene, mlir::Operation* op, mlir::Operation* reference) {
   if (!blocksAgree(scene, op, reference))

@@ -1,6 +1,6 @@
-// Control flow around communication: all ranks take the same branch (D26), so that its body is
-// walked like the program around it, op by op. What is set inside must leave by both ways out with
-// one relation: a branch may not run, a loop may run again.
+// Control flow around communication, and branches on what is equal everywhere: all ranks take the
+// same branch (D26), so that its body is walked like the program around it, op by op. What is set
+// inside must leave by both ways out with one relation: a branch may not run, a loop may run again.
 #include "compiler/analysis/relations/branches.h"
 
 #include "compiler/analysis/position.h"
@@ -15,6 +15,7 @@ struct BranchRow {
   bool repeats;
 };
 constexpr BranchRow kBranches[] = {{"conditional_block", "Cond", false},
+                                   {"conditional_block_grad", "Cond", false},
                                    {"while", "Condition", true}};
 
 const BranchRow* rowOf(mlir::Operation* op) {
@@ -53,6 +54,16 @@ bool sameWays(Relation& mine, const Relation& other) {
 
 }  // namespace
 
+bool isUniformBranch(const Scene& scene, mlir::Operation* op) {
+  const BranchRow* row = rowOf(op);
+  if (!row || row->repeats || !isLocal(op)) return false;
+  mlir::Value predicate = pd::OpView(op).input(row->predicate);
+  const Reading& decides = scene.of(predicate).whole;
+  return predicate && decides.isReplicated() && decides.scale.isOne() &&
+         llvm::any_of(op->getOperands(),
+                      [&](mlir::Value value) { return !scene.of(value).whole.isReplicated(); });
+}
+
 // Whether a pass has put ops of the job into the body; otherwise the op is one of the reference as
 // it is.
 bool hasJobOps(mlir::Operation* op) {
@@ -63,6 +74,22 @@ bool hasJobOps(mlir::Operation* op) {
                    : mlir::WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+// A gradient's block finds, after its captures, what the forward block left on the tape.
+mlir::Value Branch::outside(unsigned argument) const {
+  const pd::OpView view(op_);
+  const unsigned captures = view.inputCount("$capture");
+  if (argument < captures) return view.input("$capture", argument);
+  mlir::Value tape = view.input("Scope");
+  mlir::Operation* forward = tape ? tape.getDefiningOp() : nullptr;
+  if (!forward || !rowOf(forward) || forward->getRegion(0).empty()) return {};
+  mlir::Operation* yield = forward->getRegion(0).front().getTerminator();
+  const size_t at = namesOf(forward, "written").size() + argument - captures;
+  mlir::Value value = at < yield->getNumOperands() ? yield->getOperand(at) : mlir::Value();
+  return value && value.getType() == op_->getRegion(0).getArgument(argument).getType()
+             ? value
+             : mlir::Value();
 }
 
 // Needs a predicate that is the same on all ranks. Captures stand for the arguments of the
@@ -82,7 +109,7 @@ bool Branch::enter() {
                   ": not every rank is known to take the same branch"),
            false;
   for (auto [i, argument] : llvm::enumerate(mine.getArguments())) {
-    Relation relation = scene_.of(pd::OpView(op_).input("$capture", i));
+    Relation relation = scene_.of(outside(i));
     relation.reference = scene_.reference().numberOf(theirs.getArgument(i));
     if (repeats_) relation.isZero = false;  // at the first turn only
     scene_.store.set(argument, std::move(relation));
@@ -209,6 +236,9 @@ void Branch::leaveResult(mlir::OpResult result) {
         !sameWays(relation,
                   scene_.of(pd::OpView(op_).input("$capture", capture - captures.begin()))))
       relation.whole = relation.parts = {};
+  } else {
+    // The tape: whoever reads it reads what the block gives.
+    for (mlir::Value value : yield->getOperands()) relation.perShare |= scene_.of(value).perShare;
   }
   if (!relation.known())
     scene_.store.noteReason(result,

@@ -1,4 +1,5 @@
-// A conditional_block or while whose block communicates, on its way through the walk (walk.cc).
+// A conditional_block or while whose block is walked op by op, on its way through the walk
+// (walk.cc).
 #pragma once
 
 #include <map>
@@ -9,6 +10,15 @@ namespace dtranspile::verify {
 
 // Ops of the job stand inside, not only those of the reference.
 bool hasJobOps(mlir::Operation* op);
+
+// The blocks only compute: no communication, no random numbers (blocks.cc).
+bool isLocal(mlir::Operation* op);
+// They are those of the reference, op by op, around values that stand for the reference's; reports
+// where they are not (blocks.cc).
+bool blocksAgree(const Scene& scene, mlir::Operation* op, mlir::Operation* reference);
+// A branch that all ranks take, or none, over values that they have parts of: what is known of what
+// it gives is known op by op, not of all that it reads together.
+bool isUniformBranch(const Scene& scene, mlir::Operation* op);
 
 class Branch {
  public:
@@ -21,6 +31,7 @@ class Branch {
   void leave();
 
  private:
+  mlir::Value outside(unsigned argument) const;
   void giveUp(const std::string& why);
   void leaveVariable(const std::string& name, const Relation& before);
   void leaveResult(mlir::OpResult result);

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "compiler/analysis/position.h"
+#include "compiler/analysis/relations/averages.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/dist/lookup.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -38,7 +39,7 @@ std::optional<Rational> reducedScale(const State& state, Reduce reduce, int64_t 
   if (state.isParts() && !whole) return Rational(size);
   if (state.isParts() && operand.gradient) return Rational();
   // The mean of the ranks' parameters.
-  if (state.isDifferent() && state.tagAttr().getValue() == kLocalSgdTag) return Rational(size);
+  if (state.isDifferent() && isOwnStepTag(state.tagAttr().getValue())) return Rational(size);
   return std::nullopt;
 }
 
@@ -271,7 +272,11 @@ void visitCollective(const Scene& scene, mlir::Operation* op) {
               reduced(scene, comm, input, one.getReduce(), one.getDim(), result.reason);
         })
         .Case([&](dist::AllGatherOp one) {
-          result.relation = gathered(scene, comm, input, one.getDim(), result.reason);
+          // SelectedRows stand for the sum of what they hold: all ranks' rows together are the sum.
+          result.relation =
+              llvm::isa<pd::RowsType>(dist::unlocated(operand.getType()))
+                  ? reduced(scene, comm, input, Reduce::Sum, std::nullopt, result.reason)
+                  : gathered(scene, comm, input, one.getDim(), result.reason);
         })
         .Case([&](dist::AllToAllOp one) {
           result.relation =

@@ -46,13 +46,19 @@ class Evaluation {
         readingOf_(readingOf),
         isZero_(isZero),
         shareOf_(shareOf),
-        uneven_(uneven) {}
+        uneven_(uneven) {
+    // A sum of zeros alone has the extents of its terms, which thus count.
+    onlyZeros_ = llvm::all_of(form.terms, [&](const Term& term) {
+      return term.use != Use::Linear || isZero(term.value);
+    });
+  }
 
   Outcome run();
 
  private:
   bool skipped(const Term& term) const {
-    return form_.combine == Combine::Sum && term.use == Use::Linear && isZero_(term.value);
+    return form_.combine == Combine::Sum && !onlyZeros_ && term.use == Use::Linear &&
+           isZero_(term.value);
   }
   bool lose(std::string why, int axis = -1, mlir::Value operand = {}) {
     outcome_.reason = {std::move(why), axis, operand};
@@ -82,6 +88,7 @@ class Evaluation {
   IsZero isZero_;
   ShareOf shareOf_;
   bool uneven_;
+  bool onlyZeros_ = false;
   Outcome outcome_;
   llvm::SmallVector<Rational, 4> scales_;  // of the terms, in a common unit
   bool different_ = false;

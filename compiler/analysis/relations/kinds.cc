@@ -22,20 +22,6 @@ mlir::Value frameOf(RuleContext& context, const Clause& clause) {
   return frame;
 }
 
-// Extents that the clause's tensors have together: per dim of the frame the one that is not 1.
-llvm::SmallVector<int64_t> frameExtents(RuleContext& context, const Clause& clause,
-                                        mlir::Value frame) {
-  llvm::SmallVector<int64_t> extents = dimsOf(frame);
-  auto widen = [&](mlir::Value value) {
-    if (!value || rankOf(value) != static_cast<int>(extents.size())) return;
-    for (auto [mine, other] : llvm::zip(extents, dimsOf(value)))
-      if (mine == 1) mine = other;
-  };
-  for (const SlotUse& input : clause.inputs)
-    for (mlir::Value value : context.op().inputs(input.slot)) widen(value);
-  return extents;
-}
-
 // Dim of the frame at which an operand of lower rank begins.
 int alignment(RuleContext& context, mlir::Value value, int frameRank) {
   int rank = rankOf(value);
@@ -43,6 +29,21 @@ int alignment(RuleContext& context, mlir::Value value, int frameRank) {
   if (context.op().spec()->attribute("axis")) axis = context.op().getInt("axis");
   return axis < 0 || rank == frameRank ? frameRank - rank
                                        : static_cast<int>(std::min<int64_t>(axis, frameRank - 1));
+}
+
+// Extents that the clause's tensors have together: per dim of the frame the one that is not 1.
+llvm::SmallVector<int64_t> frameExtents(RuleContext& context, const Clause& clause,
+                                        mlir::Value frame) {
+  llvm::SmallVector<int64_t> extents = dimsOf(frame);
+  auto widen = [&](mlir::Value value) {
+    if (!value || rankOf(value) > static_cast<int>(extents.size())) return;
+    const int at = alignment(context, value, static_cast<int>(extents.size()));
+    for (auto [i, other] : llvm::enumerate(dimsOf(value)))
+      if (size_t dim = at + i; dim < extents.size() && extents[dim] == 1) extents[dim] = other;
+  };
+  for (const SlotUse& input : clause.inputs)
+    for (mlir::Value value : context.op().inputs(input.slot)) widen(value);
+  return extents;
 }
 
 // Operands that one clause does not read are there all the same: an op looks at the extents of all.

@@ -10,9 +10,17 @@
 namespace dtranspile::verify {
 namespace {
 
-// What the step keeps: values of persistables, what updates take, and what is handed to servers.
-llvm::SmallVector<mlir::Value> keptValues(const Question& question) {
+// The value that stands for the loss; null where none does.
+mlir::Value lossOf(const Question& question, const Store& store, llvm::StringRef name) {
+  const int loss = question.reference.namedNumber(name);
+  return loss < 0 ? mlir::Value() : store.lastFor(loss);
+}
+
+// What the step keeps: values of persistables, what updates take, and what is handed to servers;
+// and the loss, by which people judge a step.
+llvm::SmallVector<mlir::Value> keptValues(const Question& question, const Store& store) {
   llvm::SmallVector<mlir::Value> kept;
+  if (mlir::Value loss = lossOf(question, store, findLoss(question.program))) kept.push_back(loss);
   pd::ProgramOp(question.program)->walk([&](mlir::Operation* op) {
     // What a variable is set to counts, whatever it is set to later: it is read in between.
     if (llvm::isa<dist::PushOp, pd::SetOp>(op)) kept.append(op->operand_begin(), op->operand_end());
@@ -45,8 +53,15 @@ class Sources {
     if (!op) return enter(llvm::cast<mlir::BlockArgument>(value));
     ops_.insert(op);
     if (op->getNumOperands() == 0) followSeed(op);
-    if (op->getNumRegions() == 0 || !leave(llvm::cast<mlir::OpResult>(value)))
-      work_.append(op->operand_begin(), op->operand_end());
+    // Control flow of the framework is one op of all that it reads, or its blocks were walked
+    // (branches.h): then what they give says more, else nothing.
+    if (pd::OpView::isFrameworkOp(op)) {
+      for (mlir::Region& region : op->getRegions())
+        for (mlir::Block& block : region)
+          if (!block.empty())
+            work_.append(block.back().operand_begin(), block.back().operand_end());
+    } else if (op->getNumRegions() != 0 && leave(llvm::cast<mlir::OpResult>(value))) return;
+    work_.append(op->operand_begin(), op->operand_end());
   }
 
   // The gradient of a loss begins with that loss, though no operand says so: where every share has
@@ -56,9 +71,9 @@ class Sources {
     if (!(role & pd::kBackward) || !(role & pd::kLoss)) return;
     llvm::StringRef name = pd::nameOf(op->getResult(0));
     const size_t at = name.find("@GRAD");
-    const int loss = question_.reference.namedNumber(
-        at == llvm::StringRef::npos ? findLoss(question_.program) : name.take_front(at).str());
-    if (mlir::Value value = loss < 0 ? mlir::Value() : store_.lastFor(loss)) work_.push_back(value);
+    const std::string loss =
+        at == llvm::StringRef::npos ? findLoss(question_.program) : name.take_front(at).str();
+    if (mlir::Value value = lossOf(question_, store_, loss)) work_.push_back(value);
   }
 
   // An argument of a region: what enters there, and what comes round again. The first ones of a
@@ -66,6 +81,10 @@ class Sources {
   void enter(mlir::BlockArgument argument) {
     mlir::Operation* parent = argument.getOwner()->getParentOp();
     if (!parent || llvm::isa<pd::ProgramOp>(parent)) return;
+    if (pd::OpView::isFrameworkOp(parent)) {
+      work_.append(parent->operand_begin(), parent->operand_end());
+      return;
+    }
     const auto own =
         static_cast<int>(argument.getOwner()->getNumArguments() - parent->getNumOperands());
     const int at = static_cast<int>(argument.getArgNumber()) - std::max(own, 0);
@@ -99,7 +118,7 @@ class Sources {
 
 std::vector<Site> reachedSites(const Question& question, const Store& store) {
   Sources sources(question, store);
-  for (mlir::Value value : keptValues(question)) sources.follow(value);
+  for (mlir::Value value : keptValues(question, store)) sources.follow(value);
   std::vector<Site> reached;
   for (const Site& site : store.sites())
     if (sources.reached(site.op)) reached.push_back(site);

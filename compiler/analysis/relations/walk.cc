@@ -185,6 +185,10 @@ void Walk::visitFramework(mlir::Operation* op) {
     return visitBranch(op, reference);
   checkForward(scene_, op, reference);
   if (watch_ && isUpdate(scene_.question, op, reference)) watch_->beforeUpdate(op, scene_.store);
+  if (op->getNumRegions() && isUniformBranch(scene_, op)) {
+    if (blocksAgree(scene_, op, reference)) return visitBranch(op, reference);
+    return scene_.giveUnknown(op, "has other blocks than the op of the reference", reference);
+  }
   if (op->getNumRegions()) return visitControlFlow(scene_, op, reference);
   const ParsedRule* rule = findRule(pd::OpView(op).type());
   if (!rule) return scene_.giveUnknown(op, noRuleText(pd::OpView(op).type()), reference);

@@ -2,9 +2,33 @@
 
 #include "compiler/export/collective/exporter.h"
 #include "compiler/export/edit.h"
+#include "dialects/pd/types.h"
 #include "mlir/IR/Verifier.h"
 
 namespace dtranspile {
+namespace {
+
+void declareAs(pd::DeclOp decl, mlir::Type type) {
+  mlir::RankedTensorType tensor = pd::tensorOf(type);
+  const std::optional<llvm::ArrayRef<int64_t>> dims = decl ? decl.getDims() : std::nullopt;
+  if (!tensor || !dims || dims->size() != static_cast<size_t>(tensor.getRank())) return;
+  decl.setDims(pd::dimsOf(tensor));
+}
+
+// A rank that holds parts declares parts: the passes that cut leave declarations as the program has
+// them. What start-up makes whole and keeps a part of is declared as what it keeps.
+void declareParts(mlir::ModuleOp module, pd::ProgramOp program) {
+  pd::Declarations declarations;
+  program.walk([&](mlir::Operation* op) {
+    if (!pd::OpView::isFrameworkOp(op)) return;
+    for (mlir::Value result : op->getResults())
+      declareAs(declarations.resolve(op->getBlock(), pd::nameOf(result)), result.getType());
+  });
+  for (auto var : module.getOps<pd::VarOp>())
+    declareAs(declarations.find(program.getBodyBlock(), var.getSymName()), var.getType());
+}
+
+}  // namespace
 
 mlir::LogicalResult exportCollective(mlir::ModuleOp module, int64_t rank,
                                      llvm::ArrayRef<std::string> endpoints) {
@@ -22,6 +46,7 @@ mlir::LogicalResult exportCollective(mlir::ModuleOp module, int64_t rank,
                          .run(program, program.getSymName() == "startup")))
       return mlir::failure();
     copyOverwrittenInputs(program);
+    declareParts(module, program);
   }
   return mlir::verify(module);
 }

@@ -16,8 +16,8 @@ namespace dtranspile {
 
 // Rewrites `module` (from specialize() without inlined composites) in place. `endpoints` has one
 // HOST:PORT per rank of the mesh. What the framework has no operator for is an error that names it:
-// reductions of SelectedRows, boolean reductions, barriers, a reduce_scatter on its own. A sum in
-// levels is written as one sum over all its ranks.
+// reductions of SelectedRows, boolean reductions to one rank, barriers, a reduce_scatter on its
+// own. A sum in levels is written as one sum over all its ranks.
 mlir::LogicalResult exportCollective(mlir::ModuleOp module, int64_t rank,
                                      llvm::ArrayRef<std::string> endpoints);
 

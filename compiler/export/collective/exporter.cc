@@ -74,6 +74,7 @@ mlir::LogicalResult Exporter::communicate(mlir::Operation* op) {
   if (dist::commOf(op) && ring < 0) return sums_.identity(op);  // a group of one
   return llvm::TypeSwitch<mlir::Operation*, mlir::LogicalResult>(op)
       .Case([&](dist::AllReduceOp reduce) { return sums_.allReduce(reduce, ring); })
+      .Case([&](dist::AllGatherOp gather) { return sums_.allGather(gather, ring); })
       .Case([&](dist::ReduceScatterOp scatter) { return sums_.foldLevels(scatter); })
       .Case([&](dist::BroadcastOp broadcast) { return exportBroadcast(emitter_, broadcast, ring); })
       .Case([&](dist::ReduceOp reduce) { return exportReduce(emitter_, reduce, ring); })

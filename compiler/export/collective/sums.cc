@@ -16,22 +16,108 @@ mlir::Operation* onlyUser(mlir::Operation* op) {
   return user;
 }
 
+// Of layers that are split over ranks (tensor-parallel).
+bool isOfLayers(mlir::Operation* op) {
+  dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
+  return comm && comm.getCarries() == llvm::StringRef("layers");
+}
+
 }  // namespace
 
 // SelectedRows travel as gathers, in ops of their own; what is left of the all_reduce then is
 // nothing.
 mlir::LogicalResult Sums::allReduce(dist::AllReduceOp op, int ring) {
-  if (op.getReduce() == dist::Reduce::Or)
-    return op.emitError("export: the framework has no boolean all-reduce");
+  const bool pending = llvm::isa<dist::PendingType>(op->getResult(0).getType());
+  if (op.getReduce() == dist::Reduce::Or && pending)
+    return op.emitError("export: a started all-reduce of booleans has no translation");
+  if (op.getReduce() == dist::Reduce::Or) return anyOf(op, ring);
+  if (!pending && isOfLayers(op)) return sumLayers(op, ring);
   auto isRows = [](mlir::Type type) { return llvm::isa<pd::RowsType>(type); };
   if (llvm::any_of(op.getInputs().getTypes(), isRows)) {
     if (mlir::failed(gatherRows(emitter_, op, ring))) return mlir::failure();
     return identity(op);
   }
-  bool waits = llvm::isa<dist::PendingType>(op->getResult(0).getType());
+  bool waits = pending;
   Started sum = start(op, op.getReduce(), ring, waits);
   if (waits) started_[*op->getResult(0).user_begin()] = sum;
   else op->replaceAllUsesWith(sum.results);
+  return drop(op);
+}
+
+// The framework's all-reduces take no booleans: flags travel as numbers, of which the largest says
+// whether one is set.
+mlir::LogicalResult Sums::anyOf(dist::AllReduceOp op, int ring) {
+  for (auto [value, result] : llvm::zip(op.getInputs(), op.getResults())) {
+    const int role = roleOf(value);
+    const std::string name = dist::nameOf(value).str();
+    mlir::RankedTensorType type = pd::tensorOf(value.getType());
+    if (!type)
+      return op.emitError(
+          "export: an all-reduce of booleans that are no dense tensor has no "
+          "translation");
+    const auto cast = [&](mlir::Value from, const std::string& to, mlir::Type element) {
+      const auto code = [](mlir::Type one) { return static_cast<int64_t>(*pd::dtypeOf(one)); };
+      return emitter_.create(
+          op.getLoc(), "cast", {{"X", {from}}}, to,
+          mlir::RankedTensorType::get(type.getShape(), element),
+          {emitter_.named("in_dtype", code(pd::tensorOf(from.getType()).getElementType())),
+           emitter_.named("out_dtype", code(element))},
+          role);
+    };
+    mlir::Value number =
+        cast(value, emitter_.freshName(name + ".number"), emitter_.builder().getI32Type());
+    number = emitter_.inPlace(
+        op.getLoc(), "c_allreduce_max", number,
+        {emitter_.named("ring_id", ring), emitter_.flag("use_calc_stream", true)}, role);
+    result.replaceAllUsesWith(
+        cast(number, emitter_.freshName(name + ".any"), emitter_.builder().getI1Type()));
+  }
+  return drop(op);
+}
+
+// What a row-parallel layer gives, and the gradient of what a column-parallel one takes. A value
+// that is read before it is summed as well keeps its own cell.
+mlir::LogicalResult Sums::sumLayers(dist::AllReduceOp op, int ring) {
+  for (auto [value, result] : llvm::zip(op.getInputs(), op.getResults()))
+    result.replaceAllUsesWith(emitter_.inPlace(
+        op.getLoc(), ("c_allreduce_" + dist::stringifyReduce(op.getReduce())).str(), value,
+        {emitter_.named("ring_id", ring), emitter_.flag("use_calc_stream", true),
+         emitter_.flag("use_model_parallel", true)},
+        roleOf(value), /*keeps=*/true));
+  return drop(op);
+}
+
+mlir::LogicalResult Sums::allGather(dist::AllGatherOp op, int ring) {
+  if (llvm::isa<dist::PendingType>(op->getResult(0).getType()) || op.getRagged())
+    return op.emitError(
+        "export: a gather that is started, or of parts of different extents, has no translation "
+        "into operators of the framework");
+  const auto dim = static_cast<int64_t>(op.getDim());
+  dist::CommOp comm = dist::lookupComm(op, op.getCommAttr());
+  const std::vector<int64_t> group = groupOf(comm, emitter_.mesh(), emitter_.rank());
+  const auto size = static_cast<int64_t>(group.size());
+  const int64_t place = llvm::find(group, emitter_.rank()) - group.begin();
+  for (auto [value, result] : llvm::zip(op.getInputs(), op.getResults())) {
+    mlir::RankedTensorType type = pd::tensorOf(value.getType()),
+                           whole = pd::tensorOf(result.getType());
+    const bool last = type && dim == type.getRank() - 1;
+    if (!type || !whole || (dim != 0 && !last) ||
+        (!type.isDynamicDim(dim) && type.getDimSize(dim) * size != whole.getDimSize(dim)))
+      return op.emitError(
+          "export: parts along a dim that is neither the first nor the last, flat parts and padded "
+          "ones have no gather among the operators of the framework");
+    Emitter::Attributes attributes = {emitter_.named("ring_id", ring),
+                                      emitter_.named("nranks", size),
+                                      emitter_.flag("use_calc_stream", true)};
+    if (dim != 0) {
+      attributes.push_back(emitter_.named("rank", place));
+      attributes.push_back(emitter_.flag("use_model_parallel", true));
+    }
+    result.replaceAllUsesWith(
+        emitter_.create(op.getLoc(), dim == 0 ? "c_allgather" : "c_concat", {{"X", {value}}},
+                        emitter_.freshName(dist::nameOf(value).str() + ".whole"), result.getType(),
+                        attributes, roleOf(value)));
+  }
   return drop(op);
 }
 

@@ -10,8 +10,11 @@ class Sums {
  public:
   explicit Sums(Emitter& emitter) : emitter_(emitter) {}
 
-  // One op, or one on a flat buffer for a bucket of several values.
+  // One op, or one on a flat buffer for a bucket of several values. Sums of split layers are ops by
+  // themselves with use_model_parallel, as the framework's parallel layers make them.
   mlir::LogicalResult allReduce(dist::AllReduceOp op, int ring);
+  // Parts along dim 0 (c_allgather) or the last one (c_concat) put together.
+  mlir::LogicalResult allGather(dist::AllGatherOp op, int ring);
   // A sum in levels (started reduce_scatter, all_reduce, all_gather, with their waits) is written
   // as one sum over the ring of all its ranks: the framework has its own hierarchy below the
   // operator. It starts where the first level does and is waited for where the last one is.
@@ -28,6 +31,8 @@ class Sums {
     mlir::Value buffer;
     int ring = 0, role = 0;
   };
+  mlir::LogicalResult anyOf(dist::AllReduceOp op, int ring);
+  mlir::LogicalResult sumLayers(dist::AllReduceOp op, int ring);
   // The reduction of an op's operands on a ring, in one buffer when there are several.
   Started start(mlir::Operation* op, dist::Reduce reduce, int ring, bool waits);
   // Copies the values into one buffer that they are parts of from then on.

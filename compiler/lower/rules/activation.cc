@@ -98,6 +98,25 @@ const LoweringRule kRules[] = {
     {"sigmoid_grad", Inner::None, "X@GRAD = Out@GRAD * Out * (1 - Out)"},
     {"tanh", Inner::None, "Out = tanh(X)"},
     {"tanh_grad", Inner::None, "X@GRAD = Out@GRAD * (1 - Out * Out)"},
+    // Gradients of gradients, linear in what flows into those (grad_x@GRAD).
+    {"relu_grad_grad", Inner::None, "grad_out@GRAD = Out > 0 ? grad_x@GRAD : 0"},
+    {"leaky_relu_grad_grad", Inner::None,
+     "grad_out@GRAD = X > 0 ? grad_x@GRAD : alpha * grad_x@GRAD"},
+    {"sigmoid_grad_grad", Inner::None,
+     "d = grad_x@GRAD; Out@GRAD = (1 - 2 * Out) * fwd_grad_out * d; fwd_grad_out@GRAD = (1 - Out) "
+     "* Out * d"},
+    {"elu_grad_grad", Inner::None,
+     "d = grad_x@GRAD; e = alpha * exp(min(X, 0)); X@GRAD = X > 0 ? 0 : d * grad_out * e; "
+     "grad_out@GRAD = X > 0 ? d : d * e"},
+    {"log_grad_grad", Inner::None,
+     "d = grad_x@GRAD / X; X@GRAD = -grad_out * d / X; grad_out@GRAD = d"},
+    {"sqrt_grad_grad", Inner::None,
+     "d = grad_x@GRAD / Out; Out@GRAD = -grad_x * d; grad_out@GRAD = 0.5 * d"},
+    {"rsqrt_grad_grad", Inner::None,
+     "d = grad_x@GRAD; Out@GRAD = 3 * grad_x * d / Out; grad_out@GRAD = -0.5 * d * Out * Out * "
+     "Out"},
+    {"square_grad_grad", Inner::None,
+     "d = 2 * grad_x@GRAD; X@GRAD = grad_out * d; grad_out@GRAD = X * d"},
     {"tanh_grad_grad", Inner::None,
      "d = or(grad_x@GRAD, 0); Out@GRAD = -2 * Out * or(grad_out, 0) * d; grad_out@GRAD = (1 - Out "
      "* Out) * d"},

@@ -134,6 +134,42 @@ LogicalResult lowerConvGrad(OpLowering& op) {
   return llvm::success();
 }
 
+// The gradient of a convolution's gradients, which are products of their factors too. With what
+// flows into those, `ddx` and `ddf`: grad_out@GRAD = ddx * F + X * ddf; Input@GRAD and Filter@GRAD
+// are the gradients of X * ddf by X and of ddx * F by F.
+LogicalResult lowerConvSecondGrad(OpLowering& op) {
+  auto x = op.in("Input"), filter = op.in("Filter"), gradient = op.in("grad_out"),
+       ddx = op.in("grad_input@GRAD"), ddf = op.in("grad_filter@GRAD"), dx = op.out("Input@GRAD"),
+       df = op.out("Filter@GRAD"), ddout = op.out("grad_out@GRAD");
+  if (!x || !filter || !gradient) return op.unsupported("an absent input");
+  if (op.hasUnknown()) return op.unsupported("extents that depend on data");
+  if (failed(checkWindows(op, *x, kernelOf(*filter), false, {*gradient}))) return llvm::failure();
+  const CallArguments call = convolution(op.op(), *x, *filter);
+  if (ddout) {
+    OpLowering::Bindings bindings;
+    std::string text = "grad_out@GRAD = 0 * grad_out";
+    for (auto [input, kernel] : {std::pair{ddx, filter}, {x, ddf}}) {
+      if (!input || !kernel) continue;
+      const std::string name = "t" + std::to_string(bindings.tensors.size());
+      bindings.tensors.emplace_back(name, op.temporary("term", ddout->dtype, ddout->dims));
+      text += " + " + name;
+      op.call("dt_conv", with(call, {{"Input", *input},
+                                     {"Filter", *kernel},
+                                     {"Output", bindings.tensors.back().second}}));
+    }
+    if (failed(op.formula(text, bindings))) return llvm::failure();
+  }
+  if (dx && ddf)
+    op.call("dt_conv_bwd_data",
+            with(call, {{"Filter", *ddf}, {"Output@GRAD", *gradient}, {"Input@GRAD", *dx}}));
+  else if (dx && failed(op.formula("Input@GRAD = 0 * Input"))) return llvm::failure();
+  if (df && ddx)
+    op.call("dt_conv_bwd_weights",
+            with(call, {{"Input", *ddx}, {"Output@GRAD", *gradient}, {"Filter@GRAD", *df}}));
+  else if (df) return op.formula("Filter@GRAD = 0 * Filter");
+  return llvm::success();
+}
+
 // A transposed convolution is the gradient, by its input, of the convolution that makes `x` of
 // `out`. Padding after an axis is cut to what that convolution reaches: elements of `out` after
 // its last window get 0.
@@ -263,6 +299,7 @@ LogicalResult lowerPoolGrad(OpLowering& op) {
 const LoweringRule kRules[] = {
     functionRule("conv2d", lowerConv),
     functionRule("conv2d_grad", lowerConvGrad),
+    functionRule("conv2d_grad_grad", lowerConvSecondGrad),
     functionRule("depthwise_conv2d", lowerConv),
     functionRule("depthwise_conv2d_grad", lowerConvGrad),
     functionRule("conv3d", lowerConv),
@@ -293,6 +330,8 @@ const LoweringRule kRules[] = {
     callRule("max_pool3d_with_index_grad", "dt_max_pool_index_grad"),
     callRule("unpool", "dt_unpool"),
     callRule("unpool_grad", "dt_unpool_grad"),
+    callRule("unpool3d", "dt_unpool"),
+    callRule("unpool3d_grad", "dt_unpool_grad"),
     callRule("spp", "dt_spp"),
     callRule("spp_grad", "dt_spp_grad"),
 };

@@ -114,6 +114,10 @@ const LoweringRule kRules[] = {
      "0)"},
     {"elementwise_add_grad_grad", Inner::None, "DDOut = or(DDX, 0) + or(DDY, 0) + 0 * DOut"},
     {"elementwise_sub_grad_grad", Inner::None, "DDOut = or(DDX, 0) - or(DDY, 0) + 0 * DOut"},
+    {"elementwise_div_grad_grad", Inner::None,
+     "x = or(DDX, 0); y = or(DDY, 0); Y@GRAD = DX * (Out * y - x) / Y; DOut = -DX * y; DDOut = (x "
+     "- "
+     "Out * y) / Y"},
     {"elementwise_heaviside", Inner::None, "Out = X == 0 ? Y : X > 0 ? 1 : 0"},
     {"elementwise_heaviside_grad", Inner::None,
      "X@GRAD = Out@GRAD == Out@GRAD ? 0 : 0; Y@GRAD = X == 0 ? Out@GRAD : 0"},

@@ -7,6 +7,10 @@ namespace {
 const LoweringRule kRules[] = {
     callRule("linear_interp_v2", "dt_resize_image"),
     callRule("linear_interp_v2_grad", "dt_resize_image_grad"),
+    callRule("linear_interp", "dt_resize_image"),
+    callRule("linear_interp_grad", "dt_resize_image_grad"),
+    callRule("bicubic_interp", "dt_resize_image"),
+    callRule("bicubic_interp_grad", "dt_resize_image_grad"),
     callRule("bilinear_interp", "dt_resize_image"),
     callRule("bilinear_interp_grad", "dt_resize_image_grad"),
     callRule("bilinear_interp_v2", "dt_resize_image"),

@@ -381,10 +381,21 @@ const LoweringRule kRules[] = {
     callRule("determinant", "dt_determinant"),
     callRule("determinant_grad", "dt_determinant_grad"),
     callRule("slogdeterminant", "dt_sign_log_determinant"),
+    callRule("slogdeterminant_grad", "dt_sign_log_determinant_grad(Out=-)"),
     callRule("diagonal", "dt_diagonal"),
     callRule("diagonal_grad", "dt_diagonal_grad"),
+    callRule("matrix_power", "dt_matrix_power"),
+    callRule("matrix_power_grad", "dt_matrix_power_grad(Out=-)"),
+    callRule("fft_c2c", "dt_fft(Like=-, onesided=-, last_dim_size=-)"),
+    callRule("fft_c2c_grad", "dt_fft(X=Out@GRAD, Like=-, Out=X@GRAD, onesided=-, last_dim_size=-)"),
+    callRule("fft_r2c", "dt_fft(Like=-, last_dim_size=-)"),
+    callRule("fft_r2c_grad", "dt_fft(X=Out@GRAD, Like=X, Out=X@GRAD, last_dim_size=-)"),
+    callRule("fft_c2r", "dt_fft(Like=-, onesided=-)"),
+    callRule("fft_c2r_grad", "dt_fft(X=Out@GRAD, Like=-, Out=X@GRAD, onesided=-)"),
     callRule("solve", "dt_solve(upper=-, transpose=-, unitriangular=-)"),
     callRule("solve_grad", "dt_solve_grad(upper=-, transpose=-, unitriangular=-)"),
+    callRule("triangular_solve", "dt_solve"),
+    callRule("triangular_solve_grad", "dt_solve_grad"),
 };
 
 }  // namespace

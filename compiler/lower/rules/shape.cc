@@ -7,6 +7,7 @@ namespace {
 using llvm::LogicalResult;
 
 LogicalResult lowerView(OpLowering& op) { return op.view("X", "Out"); }
+LogicalResult lowerViewSecondGrad(OpLowering& op) { return op.view("DDX", "DDOut"); }
 LogicalResult lowerViewGrad(OpLowering& op) { return op.view("Out@GRAD", "X@GRAD"); }
 
 const LoweringRule kRules[] = {
@@ -17,6 +18,7 @@ const LoweringRule kRules[] = {
     lowerRule("reshape_grad", lowerViewGrad, "dt_reshape_back(XShape=-)"),
     lowerRule("reshape2", lowerView, "dt_reshape2"),
     lowerRule("reshape2_grad", lowerViewGrad, "dt_reshape_back(X=-)"),
+    functionRule("reshape2_grad_grad", lowerViewSecondGrad),
     lowerRule("squeeze", lowerView, "dt_squeeze(XShape=-)"),
     lowerRule("squeeze_grad", lowerViewGrad, "dt_reshape_back(XShape=-)"),
     lowerRule("squeeze2", lowerView, "dt_squeeze"),

@@ -108,16 +108,26 @@ class Handler {
     return isPulled(op) || llvm::any_of(op->getOperands(), usesPulled);
   }
 
-  // From the last to the first, so that what only dead ops use goes, too.
+  // From the last to the first, so that what only dead ops use goes, too. What does more than to
+  // compute a value stays, and the walk says so; what is claimed of values that go is looked at by
+  // nobody.
   void eraseUnused() {
     std::vector<mlir::Operation*> ops;
     handler_.walk([&](mlir::Operation* op) {
-      const bool inserted =
-          pd::OpView::isFrameworkOp(op) && !op->hasAttr(dist::kSrcAttr) && op->getNumRegions() == 0;
+      const pd::OpSpec* spec = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).spec() : nullptr;
+      const bool inserted = spec && spec->effects == pd::kPure && !op->hasAttr(dist::kSrcAttr) &&
+                            op->getNumRegions() == 0;
       if (inserted || isPulled(op)) ops.push_back(op);
     });
-    for (mlir::Operation* op : llvm::reverse(ops))
-      if (op->use_empty()) op->erase();
+    for (mlir::Operation* op : llvm::reverse(ops)) {
+      if (!op->use_empty()) continue;
+      if (op->hasAttr(dist::kRelAttr))
+        findings_.add(messageAt(op, Message::Level::Unknown, "claim",
+                                "claims a relation, and is part of a correction for delay: nobody "
+                                "looks at it",
+                                "remove its dist.rel"));
+      op->erase();
+    }
   }
 
   dist::HandleOp handler_;

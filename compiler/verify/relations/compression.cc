@@ -197,10 +197,15 @@ class Remover {
     checkBegin(composite, update.residual, role);
   }
 
+  // Each rank's own on all ranks, and of no other variable, scale or contract: what is declared is
+  // taken away with the composite, and nobody else looks at it.
   static bool isDeclared(pd::VarOp var) {
     auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
     dist::MeshOp mesh = dist::meshOf(var);
-    if (!relation || !mesh) return false;
+    if (!relation || !mesh || var->hasAttr(dist::kAtAttr) ||
+        relation.getVariable() != var.getSymName() ||
+        relation.getNumerator() != relation.getDenominator() || !relation.getTags().empty())
+      return false;
     int64_t ranks = 1;
     for (dist::AxisRelAttr one : relation.getAxes())
       if (one.getState() == dist::StateKind::Different && one.getTag() &&

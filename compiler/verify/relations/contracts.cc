@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/relations/compression.h"
+#include "compiler/analysis/relations/table_sum.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {
@@ -42,6 +43,10 @@ constexpr ContractRow kContracts[] = {
      "gradients are summed over the ranks and not divided by their number, as often larger than "
      "the reference's as the job says; the update takes them so",
      nullptr},
+    {kTableSumTag,
+     "gradients of the distributed tables that are listed are summed over the trainers and not "
+     "divided by their number, and so many times the reference's; the update takes them so",
+     nullptr},
     {kCompressionTag,
      "every rank adds its own gradients up, with momentum, and sends the largest elements of the "
      "sum only; what is not sent is kept, and sent when it is among the largest",
@@ -51,7 +56,7 @@ constexpr ContractRow kContracts[] = {
      "batch, with parameters and optimizer state of its own; an exchange adds 1/N of how far it "
      "has "
      "come to what the servers have, and takes over what others have added",
-     nullptr},
+     isOptimizerState},
     {kWireTag, "values are rounded on their way between ranks", nullptr},
     {kStalenessTag,
      "every trainer's step is the reference's on its own share of the batch, applied to what the "

@@ -1,7 +1,9 @@
 #include "compiler/verify/relations/demands.h"
 
 #include "compiler/analysis/position.h"
+#include "compiler/analysis/relations/averages.h"
 #include "compiler/analysis/relations/rule.h"
+#include "compiler/analysis/relations/table_sum.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {
@@ -26,24 +28,41 @@ bool isSeed(mlir::Operation* op) {
 
 }  // namespace
 
-// Under local SGD an update takes what the reference would on the rank's own share, and differs
-// between the ranks from there on.
+// Under local SGD, and between exchanges of geo-SGD, an update takes what the reference would on
+// the rank's own share, and differs between the ranks from there on.
 bool Demands::isOwnStep(const Relation& relation) const {
-  return question_.contracts.declares(kLocalSgdTag) && relation.parts.known &&
-         relation.parts.scale.isOne() &&
+  return !ownStepTag().empty() && relation.parts.known && relation.parts.scale.isOne() &&
          llvm::any_of(relation.parts.states, [](const State& state) { return state.isParts(); });
+}
+
+// The contract by which ranks take steps of their own; empty where the job declares none.
+llvm::StringRef Demands::ownStepTag() const {
+  for (llvm::StringRef tag : {llvm::StringRef(kLocalSgdTag), llvm::StringRef(kGeoTag)})
+    if (question_.contracts.declares(tag)) return tag;
+  return {};
 }
 
 void Demands::takeOwnStep(mlir::Value operand, Store& store) const {
   Relation relation = store.of(operand);
-  auto tag = mlir::StringAttr::get(operand.getContext(), kLocalSgdTag);
+  auto tag = mlir::StringAttr::get(operand.getContext(), ownStepTag());
   for (State& state : relation.parts.states)
     if (state.isParts()) state = State::different(tag);
   relation.whole = relation.parts;
   store.correct(operand, std::move(relation));
 }
 
-bool Demands::hasWantedScale(const Relation& relation) const {
+bool Demands::hasWantedScale(mlir::Value operand, const Relation& relation) {
+  const auto tables = question_.contracts.sites.find(kTableSumTag.str());
+  auto merged = operand.getDefiningOp<dist::MergedOp>();
+  if (tables != question_.contracts.sites.end() && merged && !relation.whole.scale.isOne() &&
+      tables->second.count(merged.getVar().str())) {
+    const auto text = question_.contracts.statements.find(kTableSumTag.str());
+    const bool agrees = text != question_.contracts.statements.end() &&
+                        !relation.whole.scale.isLost() &&
+                        text->second == tableSumText(relation.whole.scale);
+    if (agrees) summed_.insert(merged.getVar().str());
+    return agrees;
+  }
   const auto statement = question_.contracts.statements.find(kGradientSumTag.str());
   if (statement == question_.contracts.statements.end() || !relation.gradient)
     return relation.whole.scale.isOne();
@@ -106,7 +125,7 @@ void Demands::beforeUpdate(mlir::Operation* op, Store& store) {
       state = State::replicated();
       wrong = true;
     }
-    if (!hasWantedScale(relation)) {
+    if (!hasWantedScale(operand, relation)) {
       if (!wrong)
         faults_.push_back({op, operand, referenceName(question_, relation, operand),
                            relation.whole.scale, causesOfScale(store, operand)});

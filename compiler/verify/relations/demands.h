@@ -15,6 +15,8 @@ class Demands : public UpdateWatch {
   void beforeUpdate(mlir::Operation* op, Store& store) override;
   // Wrong scales are grouped by their cause first; after the walk.
   void reportScales();
+  // Tables whose gradients were as large as the contract about their sum says.
+  const std::set<std::string>& summedTables() const { return summed_; }
 
  private:
   struct ScaleFault {
@@ -24,9 +26,10 @@ class Demands : public UpdateWatch {
     Rational scale;
     std::vector<mlir::Operation*> causes;
   };
+  llvm::StringRef ownStepTag() const;
   bool isOwnStep(const Relation& relation) const;
   // 1, but for gradients that the job declares to be another multiple, in these words.
-  bool hasWantedScale(const Relation& relation) const;
+  bool hasWantedScale(mlir::Value operand, const Relation& relation);
   static bool linearIn(mlir::Operation* op, mlir::Value operand);
   void takeOwnStep(mlir::Value operand, Store& store) const;
   void refuteUnreduced(mlir::Operation* op, mlir::Value operand, unsigned axis, const Store& store);
@@ -35,6 +38,7 @@ class Demands : public UpdateWatch {
   Explainer& explainer_;
   Rung& findings_;
   std::vector<ScaleFault> faults_;
+  std::set<std::string> summed_;
 };
 
 }  // namespace dtranspile::verify

@@ -20,11 +20,18 @@ pd::OpView opOf(mlir::Value value, llvm::StringRef type) {
   return pd::OpView(op);
 }
 
+// One number of 64 bits: several are no count, and of fewer bits, or of floats, counting ends.
+bool isOneInteger(mlir::Value value) {
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getNumElements() == 1 &&
+         type.getElementType().isInteger(64);
+}
+
 // The number of a fill_constant that nothing at run time can change.
 std::optional<double> constantOf(mlir::Value value) {
   const pd::OpView fill = opOf(value, "fill_constant");
   if (!fill.operation() || fill.operation()->getNumOperands() != 0 ||
-      !fill.getString("str_value").empty())
+      !fill.getString("str_value").empty() || !isOneInteger(value))
     return std::nullopt;
   return fill.getFloat("value");
 }
@@ -74,6 +81,12 @@ EverySteps everySteps(mlir::Operation* branch, pd::ProgramOp main, pd::ProgramOp
     every.wrong = op;
     every.why = std::move(why);
   };
+  if (!isOneInteger(condition.counter.getValue()) ||
+      !isOneInteger(condition.increment.output("Out")) ||
+      !isOneInteger(condition.mod.output("Out")))
+    wrong(condition.increment.operation(),
+          "counts steps in something else than one number of 64 bits: whether the branch is taken "
+          "is no one answer, or not that of the step");
   every.steps = static_cast<int64_t>(*condition.every);
   if (every.steps < 1 || static_cast<double>(every.steps) != *condition.every)
     wrong(condition.mod.operation(), "takes the remainder by a number that is no number of steps");

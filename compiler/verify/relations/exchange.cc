@@ -90,8 +90,17 @@ class Exchange {
     return good ? branch : nullptr;
   }
 
+  // What an exchange computes is no value of the reference.
+  void claims(mlir::Operation* op) {
+    open(op, "claim", "claims a relation, and is part of an exchange: nobody looks at it",
+         "remove its dist.rel");
+  }
+
   // The branch is taken every k-th step, by its counter, and k is what servers are told.
   void checkSchedule(mlir::Operation* branch) {
+    for (mlir::Operation& op : *branch->getBlock())
+      if (op.hasAttr(dist::kRelAttr) && !op.hasAttr(dist::kSrcAttr) && op.getNumResults() > 0)
+        claims(&op);
     const EverySteps every = everySteps(branch, parties_.main, parties_.startup);
     if (every.wrong) return refute(every.wrong, "geo-schedule", every.why, every.remedy);
     if (!every.open.empty()) return open(branch, "geo-schedule", every.open, every.remedy);
@@ -105,6 +114,11 @@ class Exchange {
              "say the same number in both places");
     auto counter =
         comm ? comm->getAttrOfType<mlir::StringAttr>(dist::kExchangeCounter) : mlir::StringAttr();
+    if (static_cast<bool>(steps) != static_cast<bool>(counter))
+      refute(branch, "geo-schedule",
+             "is taken by a count, and the communicator names the number of steps or the variable, "
+             "not both: the run-time system would leave the last exchange out",
+             "name both, or neither");
     if (counter && counter.getValue() != every.counter)
       refute(branch, "geo-schedule",
              "is taken by the count of `" + every.counter + "`, and the communicator says that `" +
@@ -116,6 +130,7 @@ class Exchange {
   // What the branch reads, asks for, and leaves in variables.
   void walk(mlir::Operation* branch) {
     for (mlir::Operation& op : branch->getRegion(0).front()) {
+      if (op.hasAttr(dist::kRelAttr)) claims(&op);
       if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
         auto now = now_.find(get.getVar().str());
         leaves_[get.getValue()] =
@@ -253,6 +268,8 @@ class Exchange {
                     "push its change, and pull it");
     const std::string table = server.getSymName().str();
     checked_.insert(table);
+    checkIsReferences(var, parties_.trainers, /*cut=*/false, findings_);
+    checkIsReferences(server, parties_.servers, /*cut=*/true, findings_);
     Traffic& traffic = traffic_.find(table)->second;
     if (!traffic.push || !traffic.pull)
       return refute(
@@ -270,6 +287,7 @@ class Exchange {
                     "set a variable that stands for " + quoted(reference) + " to it");
     const std::string last = snapshot.getSymName().str();
     excused_.insert(last);
+    checkIsReferences(snapshot, parties_.trainers, /*cut=*/false, findings_);
     const Polynomial y = Polynomial::of(quoted(last));
     const Polynomial delta = Polynomial().plus(x, share).plus(y, -share);
     if (traffic.pushed && !(*traffic.pushed == delta))
@@ -332,22 +350,6 @@ class Exchange {
   llvm::StringSet<> checked_, excused_;     // tables; variables that the branch may set
 };
 
-// What only the exchange has read and set.
-void eraseSnapshots(Parties& parties) {
-  llvm::StringSet<> used;
-  std::map<std::string, int> standing;  // variables per one of the reference
-  parties.main.walk([&](mlir::Operation* op) {
-    if (auto get = llvm::dyn_cast<pd::GetOp>(op)) used.insert(get.getVar());
-    if (auto set = llvm::dyn_cast<pd::SetOp>(op)) used.insert(set.getVar());
-  });
-  auto variables = parties.trainers.getBody().front().getOps<pd::VarOp>();
-  for (auto var : variables) ++standing[standsFor(var).str()];
-  for (auto var : llvm::make_early_inc_range(variables))
-    if (standing[standsFor(var).str()] > 1 && !var.getParameter() &&
-        !used.contains(var.getSymName()))
-      var.erase();
-}
-
 }  // namespace
 
 bool exchangesChanges(mlir::ModuleOp job) {
@@ -375,29 +377,14 @@ void checkExchanges(mlir::ModuleOp job, const Contracts& contracts, Rung& findin
                   "serves in mode geo: between two exchanges trainers hold other values than "
                   "the reference, and the job does not declare it",
                   "declare the contract \"geo\""));
+  if (contracts.declares(kLocalSgdTag))
+    findings.add(messageAt(parties.serve, Message::Level::Unknown, "geo-exchange",
+                           "serves in mode geo, and trainers average parameters among themselves "
+                           "too, by the contract \"local_sgd\"",
+                           "use the one or the other"));
   const Reference reference(findProgram(referenceModule(job), "main"));
   Exchange(parties, reference, findings).check();
   collectOwn(parties, reference, contracts, findings, deviations);
-}
-
-// The job of one trainer alone: the exchange and the servers taken out, all axes of size 1. What is
-// left must be the reference itself.
-mlir::OwningOpRef<mlir::ModuleOp> withoutExchanges(mlir::ModuleOp job) {
-  mlir::OwningOpRef<mlir::ModuleOp> alone(llvm::cast<mlir::ModuleOp>(job->clone()));
-  Parties parties = partiesOf(*alone);
-  if (!parties.main || !parties.servers) return alone;
-  dist::MeshOp mesh = dist::meshOf(parties.trainers);
-  const std::vector<int64_t> ones(mesh.getSizes().size(), 1);
-  mesh.setSizes(ones);
-  mlir::Block& body = *parties.main.getBodyBlock();
-  mlir::Operation* branch = body.empty() ? nullptr : &body.back();
-  bool asks = false;
-  if (branch)
-    branch->walk([&](mlir::Operation* op) { asks |= static_cast<bool>(dist::commOf(op)); });
-  if (asks) eraseEvery(branch, parties.trainers);
-  eraseSnapshots(parties);
-  parties.servers.erase();
-  return alone;
 }
 
 }  // namespace dtranspile::verify

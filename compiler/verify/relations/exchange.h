@@ -1,5 +1,6 @@
-// Jobs of geo-SGD: what trainers and servers exchange is checked by its formulas, what is left of a
-// trainer's program is the reference's step on its share (docs/verification.md, Exchanges).
+// Jobs of geo-SGD: what trainers and servers exchange is checked by its formulas, what is left of
+// the trainers' program is the reference's step on each one's share (docs/verification.md,
+// Exchanges).
 #pragma once
 
 #include "compiler/verify/relations/contracts.h"
@@ -13,8 +14,9 @@ bool exchangesChanges(mlir::ModuleOp job);
 void checkExchanges(mlir::ModuleOp job, const Contracts& contracts, Rung& findings,
                     Deviations& deviations);
 
-// The job of one trainer by itself, without servers and without what checkExchanges has looked at:
-// its @main is to be the reference's.
-mlir::OwningOpRef<mlir::ModuleOp> withoutExchanges(mlir::ModuleOp job);
+// All trainers without servers and without what checkExchanges has looked at: the mean over the
+// trainers stands in the place of the exchange, in every step. `deviations`: as it has found them.
+mlir::OwningOpRef<mlir::ModuleOp> withoutExchanges(mlir::ModuleOp job,
+                                                   const Deviations& deviations);
 
 }  // namespace dtranspile::verify

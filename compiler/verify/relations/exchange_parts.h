@@ -4,11 +4,10 @@
 #include <map>
 #include <string>
 
+#include "compiler/analysis/relations/averages.h"
 #include "compiler/verify/relations/contracts.h"
 
 namespace dtranspile::verify {
-
-inline constexpr llvm::StringLiteral kGeoTag = "geo";
 
 // The two roles.
 struct Parties {
@@ -32,5 +31,8 @@ void checkServers(const Parties& parties, const std::map<std::string, mlir::Oper
 // exchange_own.cc: which variables of trainers differ, and by which contract.
 void collectOwn(const Parties& parties, const Reference& reference, const Contracts& contracts,
                 Rung& findings, Deviations& deviations);
+// A variable of an exchange is the reference's itself, on every rank that has it: what is sent is
+// added to what others hold under that name. `cut`: parts of it may lie on different ranks.
+void checkIsReferences(pd::VarOp var, dist::RoleOp role, bool cut, Rung& findings);
 
 }  // namespace dtranspile::verify

@@ -3,6 +3,7 @@
 #include "compiler/analysis/relations/rpc.h"
 #include "compiler/verify/relations/exchange_parts.h"
 #include "compiler/verify/relations/polynomial.h"
+#include "dialects/pd/op_view.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace dtranspile::verify {
@@ -32,7 +33,7 @@ llvm::StringRef standsFor(mlir::Operation* var) {
 namespace {
 
 // Servers of geo-SGD add every push to the table as it comes, block by block, and answer with what
-// they hold.
+// they hold, whatever runs before an answer.
 class Servers {
  public:
   Servers(const Parties& parties, const std::map<std::string, mlir::Operation*>& pushes,
@@ -47,8 +48,7 @@ class Servers {
         open(&op, "geo-server", "stands beside dist.serve", "put it into the start-up program");
     for (auto handler : parties_.serve.getBody().front().getOps<dist::HandleOp>()) {
       if (handler.getKind() != dist::Handler::Push) {
-        open(handler, "geo-server", "answers requests in a way of its own",
-             "leave it out: servers answer with what they have");
+        checkRequest(handler, *handler.getVar());
         continue;
       }
       const std::string table = handler.getVar()->str();
@@ -63,6 +63,66 @@ class Servers {
         refute(push, "geo-server",
                "pushes to " + quoted(table) + ", and no handler of the server is for it",
                "add dist.handle push @" + table);
+  }
+
+  // What runs before a request is answered may keep books in variables of the server's own, and
+  // leaves the table as it is: trainers reckon with what the pushes have made of it.
+  void checkRequest(dist::HandleOp handler, llvm::StringRef table) {
+    const std::string kind = dist::stringifyHandler(handler.getKind()).str();
+    if (!pushes_.count(table.str()))
+      return refute(handler, "geo-server", "is never run: no trainer asks for " + quoted(table),
+                    "ask for it in the exchange, or remove the handler");
+    Evaluator values([](mlir::Value value) -> std::optional<Polynomial> {
+      auto get = value.getDefiningOp<pd::GetOp>();
+      return get ? std::optional(Polynomial::of(quoted(get.getVar()))) : std::nullopt;
+    });
+    pd::SetOp own;
+    handler.getBody().walk([&](mlir::Operation* op) {
+      if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
+        if (set.getVar() == table && own)
+          open(set, "geo-server", "sets " + quoted(table) + " again in the handler of its " + kind,
+               "leave the table as it is");
+        else if (set.getVar() == table) checkUnchanged(own = set, table, values);
+        else if (stands(set.getVar()))
+          open(set, "geo-server",
+               "sets " + quoted(set.getVar()) + ", a variable of the reference, when " +
+                   quoted(table) + " is asked for",
+               "keep it on the trainers");
+      } else if (!isSimple(op)) {
+        open(op, "geo-server",
+             "stands in the handler of a " + kind + " of " + quoted(table) +
+                 ", where its effects are not followed",
+             "leave it out: servers answer with what they have");
+      }
+    });
+  }
+
+  void checkUnchanged(pd::SetOp set, llvm::StringRef table, Evaluator& values) {
+    const std::optional<Polynomial> value = values.of(set.getValue());
+    const Polynomial old = Polynomial::of(quoted(table));
+    if (!value || !llvm::isa<dist::HandleOp, dist::ForeachBlockOp>(set->getParentOp()))
+      return open(set, "geo-server",
+                  "sets " + quoted(table) + " to " + nameText(set.getValue()) +
+                      ", of which it is not known that it is what it was",
+                  "leave the table as it is");
+    if (!(*value == old))
+      refute(set, "geo-server",
+             "sets " + quoted(table) + " to " + value->text() +
+                 " before it is answered with; trainers reckon with " + old.text(),
+             "leave the table as it is: servers answer with what they have");
+  }
+
+  // For a variable of the reference.
+  bool stands(llvm::StringRef name) {
+    mlir::Operation* var = mlir::SymbolTable::lookupSymbolIn(parties_.servers, name);
+    return var && !standsFor(var).empty();
+  }
+
+  // Nothing happens but that values are made.
+  static bool isSimple(mlir::Operation* op) {
+    if (llvm::isa<pd::GetOp, pd::DeclOp, dist::ForeachBlockOp, dist::YieldOp>(op)) return true;
+    const pd::OpSpec* spec = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).spec() : nullptr;
+    return spec && spec->effects == pd::kPure && op->getNumRegions() == 0;
   }
 
   void checkHandler(dist::HandleOp handler, llvm::StringRef table) {
@@ -90,6 +150,18 @@ class Servers {
       return std::nullopt;
     });
     pd::SetOp last;
+    for (mlir::Operation& op : loop.getBody().front()) {
+      const pd::OpSpec* spec = pd::OpView::isFrameworkOp(&op) ? pd::OpView(&op).spec() : nullptr;
+      if (!llvm::isa<dist::MergedOp, dist::YieldOp, pd::GetOp, pd::SetOp, pd::DeclOp>(op) &&
+          !(spec && spec->effects == pd::kPure && op.getNumRegions() == 0))
+        open(
+            &op, "geo-server",
+            "stands in the handler of " + quoted(table) + ", and does more than to compute a value",
+            "remove it");
+      if (op.hasAttr(dist::kRelAttr))
+        open(&op, "claim", "claims a relation, and is part of an exchange: nobody looks at it",
+             "remove its dist.rel");
+    }
     for (auto set : loop.getBody().front().getOps<pd::SetOp>()) {
       if (set.getVar() != table || last)
         return refute(set, "geo-server",

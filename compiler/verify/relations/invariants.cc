@@ -24,7 +24,10 @@ bool Invariants::statesAllowed(const Variable& variable, const Reading& found, i
     bool combined =
         state.isReplicated() && !question_.startup &&
         variable.now.hasTag(declared.isDifferent() ? declared.tagAttr().getValue() : "");
-    if (declared.isDifferent() ? combined : !(declared == state)) return false;
+    // A gradient that each share has by itself is its contribution: their sum is the reference's.
+    const bool contributes = declared.isPartial() && declared.reduce == dist::Reduce::Sum &&
+                             state.isParts() && variable.now.gradient;
+    if (declared.isDifferent() ? combined : !contributes && !(declared == state)) return false;
   }
   axis = -1;
   return true;
@@ -143,6 +146,15 @@ bool Invariants::checkPlace(const std::string& quoted, const Variable& variable)
   return false;
 }
 
+// Zeros have any relation, but not any extents: types tell of equal parts, and of unequal ones what
+// start-up cuts.
+bool Invariants::beginsAsPart(const Variable& variable) const {
+  return question_.startup && llvm::any_of(variable.declared.states, [](const State& state) {
+           return state.isSplit() && state.layoutAttr() &&
+                  state.layoutAttr().getKind() != dist::LayoutKind::Even;
+         });
+}
+
 // A flat variable is held by its parts, and each of them is checked: only what it stands for is
 // looked at. (Rung 1 compares the attribute with the reference's.)
 bool Invariants::isHeldByParts(const Variable& variable) const {
@@ -234,7 +246,7 @@ void Invariants::check(llvm::StringRef name, const Variable& variable) {
                                 [](const State& state) { return state.isDifferent(); });
   const Reading& reading = different && now.parts.known ? now.parts : now.reading();
   int axis;
-  if (!now.isZero && !statesAllowed(variable, reading, axis)) {
+  if ((!now.isZero || beginsAsPart(variable)) && !statesAllowed(variable, reading, axis)) {
     const State& declared = variable.declared.states[axis];
     report(findings_, at, Message::Level::Refuted, "invariant",
            quoted + " ends as " + reading.states[axis].text() + " along axis " +

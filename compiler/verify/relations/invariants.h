@@ -26,6 +26,7 @@ class Invariants {
     return variable.at.countAlong(store_.axes().names[axis], store_.axes().meshSizes[axis]);
   }
   bool isHeldByParts(const Variable& variable) const;
+  bool beginsAsPart(const Variable& variable) const;
   bool driftsApart(const Variable& variable, const Reading& found, int& axis) const;
   bool statesAllowed(const Variable& variable, const Reading& found, int& axis) const;
 

@@ -3,7 +3,9 @@
 #include "compiler/analysis/divergence.h"
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
+#include "compiler/analysis/relations/averages.h"
 #include "compiler/analysis/relations/sites.h"
+#include "compiler/analysis/relations/table_sum.h"
 #include "compiler/verify/relations/adaptation.h"
 #include "compiler/verify/relations/compensation.h"
 #include "compiler/verify/relations/compression.h"
@@ -12,6 +14,8 @@
 #include "compiler/verify/relations/exchange.h"
 #include "compiler/verify/relations/invariants.h"
 #include "compiler/verify/relations/names.h"
+#include "compiler/verify/relations/queues.h"
+#include "compiler/verify/relations/shares.h"
 
 namespace dtranspile::verify {
 namespace {
@@ -124,8 +128,10 @@ void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::St
 }
 
 // One program of all roles: they hold together what the reference's gives.
-void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef loss, Rung& rung,
-                   Totals& totals, Deviations& deviations) {
+// `shares`: a contract says that every rank takes the step on its own share, so that no op is a
+// deviation because it does.
+void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef loss, bool shares,
+                   Rung& rung, Totals& totals, Deviations& deviations) {
   pd::ProgramOp original = findProgram(referenceModule(job), name);
   const Reference reference(original);
   const Contracts contracts = Contracts::of(job);
@@ -149,9 +155,17 @@ void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef los
   for (RoleCheck& role : roles) {
     Invariants(role.question, *role.store, *role.explainer, rung).check();
     role.demands->reportScales();
-    const std::vector<Site> sites = reachedSites(role.question, *role.store);
+    std::vector<Site> sites = reachedSites(role.question, *role.store);
+    if (shares) llvm::erase_if(sites, [](const Site& site) { return !site.reason.misfit; });
+    // Whatever comes of it: it can be fetched, or does not run.
+    for (const Site& site : role.store->sites())
+      if (site.reason.misfit &&
+          llvm::none_of(sites, [&](const Site& reached) { return reached.op == site.op; }))
+        sites.push_back(site);
     checkSites(sites, role.store->axes(), contracts, rung);
     collectDeviations(role.question, *role.store, sites, deviations);
+    for (const std::string& table : role.demands->summedTables())
+      deviations[kTableSumTag.str()].insert(table);
     checkNames(role.question, *role.store, rung);
     totals.values += role.store->valueCount();
     totals.sites += static_cast<int64_t>(sites.size());
@@ -170,14 +184,21 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   Totals totals;
   const Contracts contracts = Contracts::of(job);
   checkContracts(job, contracts, rung);
+  checkQueues(job, contracts, rung);
+  checkShares(job, contracts, rung);
   reportDivergence(job, rung);
   Deviations deviations;
-  verifyProgram(job, "startup", loss, rung, totals, deviations);
+  verifyProgram(job, "startup", loss, /*shares=*/false, rung, totals, deviations);
   // What is left when formulas that are no values of the reference have been looked at.
   mlir::OwningOpRef<mlir::ModuleOp> rest;
-  if (exchangesChanges(job)) {
+  const bool exchanges = exchangesChanges(job);
+  if (contracts.declares(kGeoTag) && !exchanges)
+    rung.add(messageAt(job, Message::Level::Refuted, "contract",
+                       "declares the contract \"geo\", and no server serves in mode geo",
+                       "leave the contract out, or exchange changes with servers"));
+  if (exchanges) {
     checkExchanges(job, contracts, rung, deviations);
-    rest = withoutExchanges(job);
+    rest = withoutExchanges(job, deviations);
   } else if (compensatesDelay(job)) {
     rest = withoutCompensation(job, contracts, rung, deviations);
   } else if (compressesGradients(job)) {
@@ -185,7 +206,7 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   } else if (adaptsAverages(job)) {
     rest = withoutAdaptation(job, rung);
   }
-  verifyProgram(rest ? *rest : job, "main", loss, rung, totals, deviations);
+  verifyProgram(rest ? *rest : job, "main", loss, /*shares=*/exchanges, rung, totals, deviations);
   checkSiteLists(job, contracts, deviations, rung);
   rung.stat("reference_ops", totals.operations);
   rung.stat("values", totals.values);

@@ -132,15 +132,38 @@ Declared declaredIn(mlir::Block& block) {
   return declared;
 }
 
-// What passes put in is a value of the step, unless it is a variable of the role. (Blocks of
-// control flow are compared as a whole, in rung 2.)
-void checkInserted(pd::ProgramOp program, const Declared& theirs, Rung& rung) {
+// Whether the reference declares the name in the block that this one stands for: then the blocks
+// are compared as a whole, in rung 2, and the declarations here.
+bool declaredInBlock(pd::DeclOp decl, const Reference& reference, Rung& rung) {
+  mlir::Operation* around = decl->getParentOp();
+  auto number = around->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
+  mlir::Operation* original = number ? reference.op(number.getInt()) : nullptr;
+  const unsigned region = decl->getParentRegion()->getRegionNumber();
+  if (!original || region >= original->getNumRegions() || original->getRegion(region).empty())
+    return false;
+  for (auto theirs : original->getRegion(region).front().getOps<pd::DeclOp>()) {
+    if (theirs.getName() != decl.getName()) continue;
+    if (auto different = programAttributesDiffer(decl, theirs))
+      add(rung, decl, Message::Level::Refuted, "declaration",
+          "declares `" + decl.getName().str() +
+              "` in a block otherwise than the reference: " + *different,
+          "keep the declarations of the reference as they are");
+    return true;
+  }
+  return false;
+}
+
+// What passes put in is a value of the step, unless it is a variable of the role.
+void checkInserted(pd::ProgramOp program, const Reference& reference, const Declared& theirs,
+                   Rung& rung) {
   llvm::StringSet<> variables;
   for (auto var : program->getParentRegion()->getOps<pd::VarOp>())
     variables.insert(var.getSymName());
   program.walk([&](pd::DeclOp decl) {
     const bool top = decl->getBlock() == program.getBodyBlock();
-    if (top ? theirs.contains(decl.getName()) : pd::OpView::isFrameworkOp(decl->getParentOp()))
+    if (top ? theirs.contains(decl.getName())
+            : pd::OpView::isFrameworkOp(decl->getParentOp()) &&
+                  declaredInBlock(decl, reference, rung))
       return;
     const bool held = variables.contains(decl.getName());
     if (decl.isPersistable() != held)
@@ -154,8 +177,8 @@ void checkInserted(pd::ProgramOp program, const Declared& theirs, Rung& rung) {
 
 // What a role declares it declares as the reference does. Roles that do not use a name may leave it
 // out: `held` gathers what there is of all of them.
-void checkDeclarations(pd::ProgramOp program, const Declared& theirs, llvm::StringSet<>& held,
-                       Rung& rung) {
+void checkDeclarations(pd::ProgramOp program, const Reference& reference, const Declared& theirs,
+                       llvm::StringSet<>& held, Rung& rung) {
   const Declared mine = declaredIn(*program.getBodyBlock());
   for (const auto& [name, declarations] : theirs) {
     auto found = mine.find(name);
@@ -174,7 +197,7 @@ void checkDeclarations(pd::ProgramOp program, const Declared& theirs, llvm::Stri
       add(rung, program, Message::Level::Refuted, "declaration", text,
           "keep the declarations of the reference as they are");
   }
-  checkInserted(program, theirs, rung);
+  checkInserted(program, reference, theirs, rung);
 }
 
 // "dim 1 of extent 1 into 4 equal parts", where that is impossible.
@@ -274,7 +297,7 @@ void checkProgram(mlir::ModuleOp job, mlir::Operation* reference, llvm::StringRe
       add(rung, program, Message::Level::Refuted, "program",
           "differs from the program of the reference: " + *different,
           "keep the attributes of the program as they are");
-    checkDeclarations(program, declared, declaredByRoles, rung);
+    checkDeclarations(program, numbers, declared, declaredByRoles, rung);
     checkFeeds(program, original, fedToRoles, rung);
   }
   if (!original) return;
@@ -306,14 +329,8 @@ void checkPrograms(mlir::ModuleOp job, Rung& rung) {
         "make the job with transpile, which stores it");
     return;
   }
-  llvm::StringMap<dist::RoleOp> meshes;
   for (auto role : job.getOps<dist::RoleOp>()) {
     checkRole(role, rung);
-    if (auto [first, own] = meshes.try_emplace(role.getMesh(), role); !own)
-      add(rung, role, Message::Level::Unknown, "program",
-          "stands on the mesh of role @" + first->second.getSymName().str() +
-              ": it is not said which of their processes a communicator joins",
-          "give every role a mesh of its own");
     checkVariables(role, reference, rung);
   }
   checkHeld(job, reference, rung);

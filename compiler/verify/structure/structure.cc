@@ -3,12 +3,13 @@
 #include <optional>
 
 #include "compiler/analysis/position.h"
-#include "compiler/analysis/relations/analysis.h"
 #include "compiler/artifact/job.h"
 #include "compiler/specialize/specialize.h"
+#include "compiler/verify/structure/inserted.h"
 #include "compiler/verify/structure/programs.h"
 #include "compiler/verify/structure/schedules.h"
 #include "compiler/verify/structure/sources.h"
+#include "compiler/verify/structure/strategy_facts.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/position.h"
@@ -59,40 +60,6 @@ int64_t checkClasses(mlir::ModuleOp job, Rung& rung) {
   return count;
 }
 
-// Fields of the strategy that the module says too; what it does not say (how gradients were put
-// into buckets, say) is the word of the manifest.
-struct StrategyFact {
-  const char* field;
-  Json (*inModule)(mlir::ModuleOp job, const Json& manifest);
-};
-// Whether parameters are averaged after numbers of steps that the loss says.
-bool followsLoss(const Contracts& contracts) {
-  const auto statement = contracts.statements.find("local_sgd");
-  return statement != contracts.statements.end() &&
-         llvm::StringRef(statement->second).contains(" k steps after the last average");
-}
-
-constexpr StrategyFact kStrategyFacts[] = {
-    {"trainers",
-     [](mlir::ModuleOp, const Json& manifest) {
-       return manifest["roles"].empty() ? Json() : manifest["roles"][0]["ranks"];
-     }},
-    {"collective_mode",
-     [](mlir::ModuleOp job, const Json&) {
-       const Contracts contracts = Contracts::of(job);
-       return Json(contracts.declares("local_sgd") && !followsLoss(contracts) ? "local_sgd"
-                                                                              : "grad_allreduce");
-     }},
-    {"adaptive_localsgd",
-     [](mlir::ModuleOp job, const Json& manifest) {
-       // One rank has nothing to average.
-       const Contracts contracts = Contracts::of(job);
-       return contracts.declares("local_sgd")
-                  ? Json(followsLoss(contracts))
-                  : manifest.value("strategy", Json::object()).value("adaptive_localsgd", Json());
-     }},
-};
-
 void checkManifest(mlir::ModuleOp job, const Json& manifest, Rung& rung) {
   auto refute = [&](const std::string& field, std::string text) {
     Message message;
@@ -104,11 +71,7 @@ void checkManifest(mlir::ModuleOp job, const Json& manifest, Rung& rung) {
   };
   Json strategy = manifest.value("strategy", Json::object());
   Json expected = makeManifest(job, strategy);
-  for (const StrategyFact& fact : kStrategyFacts)
-    if (Json found = fact.inModule(job, expected);
-        strategy.contains(fact.field) && strategy[fact.field] != found)
-      refute(std::string("strategy.") + fact.field,
-             "is " + strategy[fact.field].dump() + "; the module was made with " + found.dump());
+  checkStrategy(job, strategy, expected, refute);
   for (const auto& [field, value] : expected.items())
     if (field != "digest" && (!manifest.contains(field) || manifest[field] != value))
       refute(field, "does not say what the module says");
@@ -134,6 +97,7 @@ Rung verifyStructure(mlir::ModuleOp job, const Json* manifest, mlir::ModuleOp gi
   if (rung.verdict == Verdict::Holds) {
     checkPrograms(job, rung);
     checkReference(job, rung);
+    checkInserted(job, rung);
     checkSchedules(job, rung);
     classes = checkClasses(job, rung);
     if (manifest) checkManifest(job, *manifest, rung);

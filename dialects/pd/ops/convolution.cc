@@ -53,6 +53,10 @@ constexpr const char* kMaxPool3dWithIndexAttributes =
     "ksize:is, global_pooling:b=false, adaptive:b=false, strides:is={1,1,1}, paddings:is={0,0,0}, "
     "ceil_mode:b=false@1";
 
+constexpr const char* kUnpool3dAttributes =
+    "ksize:is, strides:is={1,1,1}, paddings:is={0,0,0}, output_size:is={0,0,0}, "
+    "data_format:s=NCDHW";
+
 constexpr const char* kUnpoolAttributes =
     "ksize:is, strides:is={1,1}, paddings:is={0,0}, unpooling_type:s, output_size:is={0,0}, "
     "data_format:s=NCHW";
@@ -61,6 +65,10 @@ const OpRow kRows[] = {
     {"conv2d", "Input, Filter, Bias?, ResidualData? -> Output", kConv2dAttributes, kPure, inferConv,
      kConvConstraints},
     {"conv2d_grad", "Bias?, Filter, Input, Output@GRAD -> Bias@GRAD?, Filter@GRAD?, Input@GRAD?",
+     kConv2dAttributes, kPure, inferGradients},
+    {"conv2d_grad_grad",
+     "Input, Filter, grad_out, grad_input@GRAD?, grad_filter@GRAD? -> Input@GRAD?, Filter@GRAD?, "
+     "grad_out@GRAD?",
      kConv2dAttributes, kPure, inferGradients},
     {"depthwise_conv2d", "Input, Filter, Bias?, ResidualData? -> Output", kConv2dAttributes, kPure,
      inferConv, kConvConstraints},
@@ -118,6 +126,9 @@ const OpRow kRows[] = {
      kPure, inferGradients},
     {"unpool", "X, Indices -> Out", kUnpoolAttributes, kPure, nullptr},
     {"unpool_grad", "Indices?, Out?, Out@GRAD, X? -> X@GRAD?", kUnpoolAttributes, kPure,
+     inferGradients},
+    {"unpool3d", "X, Indices -> Out", kUnpool3dAttributes, kPure, nullptr},
+    {"unpool3d_grad", "Indices?, Out?, Out@GRAD, X? -> X@GRAD?", kUnpool3dAttributes, kPure,
      inferGradients},
     {"spp", "X -> Out", "pyramid_height:i, pooling_type:s", kPure, nullptr},
     {"spp_grad", "Out?, Out@GRAD, X? -> X@GRAD?", "pyramid_height:i, pooling_type:s", kPure,

@@ -34,6 +34,8 @@ const OpRow kRows[] = {
      kBroadcastConstraints},
     {"elementwise_div_grad", "Out, Out@GRAD, X, Y -> X@GRAD?, Y@GRAD?", kElementwiseAddAttributes,
      kPure, inferGradients},
+    {"elementwise_div_grad_grad", "Y, Out, DX, DDX?, DDY? -> Y@GRAD?, DOut?, DDOut?",
+     kElementwiseAddAttributes, kPure, inferQuotientSecondGradient},
     {"elementwise_max", "X, Y -> Out", kElementwiseAddAttributes, kPure, inferElementwise,
      kBroadcastConstraints},
     {"elementwise_max_grad", "Out@GRAD, X, Y -> X@GRAD?, Y@GRAD?", kElementwiseAddAttributes, kPure,

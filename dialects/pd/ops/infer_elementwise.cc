@@ -65,6 +65,13 @@ llvm::LogicalResult inferProductSecondGradient(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferQuotientSecondGradient(InferContext& c) {
+  for (auto [output, input] : {std::pair{"DDOut", "Out"}, {"DOut", "Out"}, {"Y@GRAD", "Y"}}) {
+    if (const TensorInfo* info = c.in(input)) c.out(output, *info);
+  }
+  return llvm::success();
+}
+
 // fused_elemwise_activation: a pair of functors, a unary and a binary one, in either order; what is
 // between them has the extents of what the inner one takes.
 llvm::LogicalResult inferFusedActivation(InferContext& c) {

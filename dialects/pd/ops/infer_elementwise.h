@@ -13,8 +13,9 @@ namespace dtranspile::pd {
 // axis + 1 … of the other. Nothing when extents or axis do not fit.
 std::optional<Dims> broadcastDims(DimsRef x, DimsRef y, int64_t axis);
 
-llvm::LogicalResult inferElementwise(InferContext& c);            // X, Y -> Out of X's dtype
-llvm::LogicalResult inferProductSecondGradient(InferContext& c);  // elementwise_mul_grad_grad
+llvm::LogicalResult inferElementwise(InferContext& c);             // X, Y -> Out of X's dtype
+llvm::LogicalResult inferQuotientSecondGradient(InferContext& c);  // elementwise_div_grad_grad
+llvm::LogicalResult inferProductSecondGradient(InferContext& c);   // elementwise_mul_grad_grad
 llvm::LogicalResult inferFusedActivation(InferContext& c);
 // Integers and booleans.
 bool isWhole(DType type);

@@ -169,6 +169,29 @@ llvm::LogicalResult inferIndexSelect(InferContext& c) {
 }
 
 // Per row of X the elements that the row of Index names.
+llvm::LogicalResult inferIndexAddGrad(InferContext& c) {
+  const TensorInfo *gradient = require(c, "Out@GRAD"), *value = require(c, "AddValue");
+  if (!gradient || !value) return llvm::failure();
+  c.out("X@GRAD", *gradient);
+  c.out("AddValue@GRAD", *value);
+  return llvm::success();
+}
+
+// As many rows as asked for, else as X has.
+llvm::LogicalResult inferSendReceive(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  if (x->dims.empty()) return c.fail("has an X without rows");
+  std::optional<Dims> size = listFrom(c, "", "Out_size", "out_size");
+  Dims dims = x->dims;
+  if (!size || size->size() > 1) dims[0] = -1;
+  else if (size->size() == 1 && size->front() == kUnknownValue) dims[0] = -1;
+  else if (size->size() == 1 && size->front() > 0) dims[0] = size->front();
+  c.out("Out", withoutLod(withDims(*x, dims)));
+  c.out("Dst_count", tensorInfo(DType::kInt32, {dims[0]}));
+  return llvm::success();
+}
+
 llvm::LogicalResult inferIndexSample(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *index = require(c, "Index");
   if (!x || !index) return llvm::failure();

@@ -14,6 +14,8 @@ llvm::LogicalResult inferStridedSlice(InferContext& c);
 llvm::LogicalResult inferGather(InferContext& c);
 llvm::LogicalResult inferGatherNd(InferContext& c);
 llvm::LogicalResult inferIndexSelect(InferContext& c);
+llvm::LogicalResult inferIndexAddGrad(InferContext& c);
+llvm::LogicalResult inferSendReceive(InferContext& c);
 llvm::LogicalResult inferIndexSample(InferContext& c);
 llvm::LogicalResult inferMultiplexGrad(InferContext& c);
 

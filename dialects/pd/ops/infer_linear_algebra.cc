@@ -400,4 +400,27 @@ const Constraint kMatmulV2Constraints[1] = {
      }},
 };
 
+// Transforms of reals, and to reals: the other kind of numbers, and along the last axis half of
+// them, or all.
+llvm::LogicalResult inferFft(InferContext& c) {
+  const bool back = c.op().type() == "fft_c2r_grad", toReal = c.op().type() == "fft_c2r";
+  const TensorInfo* x = require(c, back ? "Out@GRAD" : "X");
+  std::vector<int64_t> axes = c.op().getInts("axes");
+  if (!x || axes.empty()) return llvm::failure();
+  std::optional<int64_t> last = axisOf(axes.back(), x->rank());
+  if (!last) return noAxis(c, axes.back(), x->dims);
+  TensorInfo out = withoutLod(*x);
+  int64_t& extent = out.dims[*last];
+  if (toReal) {
+    const int64_t asked = c.op().getInt("last_dim_size");
+    extent = asked > 0 ? asked : known(extent) ? 2 * (extent - 1) : -1;
+    out.dtype = x->dtype == DType::kComplex128 ? DType::kFloat64 : DType::kFloat32;
+  } else {
+    if (known(extent) && (back || c.op().getBool("onesided"))) extent = extent / 2 + 1;
+    out.dtype = x->dtype == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
+  }
+  c.out(back ? "X@GRAD" : "Out", out);
+  return llvm::success();
+}
+
 }  // namespace dtranspile::pd

@@ -34,6 +34,7 @@ llvm::LogicalResult inferRowDistance(
     InferContext& c);  // squared_l2_distance, cos_sim: one number per row
 llvm::LogicalResult inferFsp(InferContext& c);
 llvm::LogicalResult inferEinsum(InferContext& c);
+llvm::LogicalResult inferFft(InferContext& c);
 llvm::LogicalResult inferEinsumGrad(
     InferContext& c);  // gradients take after InnerCache, which holds the operands
 

@@ -107,6 +107,15 @@ llvm::LogicalResult inferArgExtreme(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferCumulativeExtreme(InferContext& c) {
+  const TensorInfo* x = require(c, "x");
+  if (!x) return llvm::failure();
+  std::optional<DType> dtype = dtypeAttr(c, "dtype");
+  if (!dtype) return llvm::failure();
+  c.out("out", *x);
+  c.out("indices", withoutLod(tensorInfo(*dtype, x->dims)));
+  return llvm::success();
+}
 llvm::LogicalResult inferArgsort(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();

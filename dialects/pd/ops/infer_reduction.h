@@ -12,6 +12,7 @@ llvm::LogicalResult inferLogSumExp(InferContext& c);
 llvm::LogicalResult inferPNorm(InferContext& c);
 llvm::LogicalResult inferCumulative(InferContext& c);  // cumsum
 llvm::LogicalResult inferArgExtreme(InferContext& c);  // arg_max, arg_min
+llvm::LogicalResult inferCumulativeExtreme(InferContext& c);
 llvm::LogicalResult inferArgsort(InferContext& c);
 llvm::LogicalResult inferPicked(
     InferContext& c);  // kthvalue, mode: one element per line, and its place

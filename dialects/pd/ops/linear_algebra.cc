@@ -19,6 +19,9 @@ constexpr const char* kTraceAttributes = "offset:i=0, dim1:i=-2, dim2:i=-1, axis
 
 constexpr const char* kDiagonalAttributes = "offset:i=0, axis1:i=0, axis2:i=1";
 
+constexpr const char* kTriangularAttributes =
+    "upper:b=true, transpose:b=false, unitriangular:b=false";
+
 constexpr const char* kPNormAttributes =
     "porder:f=2, axis:i=-1, epsilon:f=1e-12, keepdim:b=false, asvector:b=false@1";
 
@@ -63,12 +66,28 @@ const OpRow kRows[] = {
     {"determinant", "Input -> Out", "", kPure, inferDeterminant},
     {"determinant_grad", "Input?, Out?, Out@GRAD -> Input@GRAD?", "", kPure, inferGradients},
     {"slogdeterminant", "Input -> Out", "", kPure, inferDeterminant},
+    {"slogdeterminant_grad", "Input, Out?, Out@GRAD -> Input@GRAD?", "", kPure, inferGradients},
     {"trace", "Input -> Out", kTraceAttributes, kPure, inferTrace},
     {"trace_grad", "Input?, Out@GRAD -> Input@GRAD?", kTraceAttributes, kPure, inferGradients},
     {"diagonal", "Input -> Out", kDiagonalAttributes, kPure, inferDiagonal},
     {"diagonal_grad", "Input, Out@GRAD -> Input@GRAD?", kDiagonalAttributes, kPure, inferGradients},
+    {"matrix_power", "X -> Out", "n:i", kPure, inferSame<"X", "Out">},
+    {"matrix_power_grad", "X, Out?, Out@GRAD -> X@GRAD?", "n:i", kPure, inferSame<"X", "X@GRAD">},
+    {"fft_c2c", "X -> Out", "axes:ls, normalization:s, forward:b", kPure, inferSame<"X", "Out">},
+    {"fft_c2c_grad", "Out@GRAD -> X@GRAD?", "axes:ls, normalization:s, forward:b", kPure,
+     inferSame<"Out@GRAD", "X@GRAD">},
+    {"fft_r2c", "X -> Out", "axes:ls, normalization:s, forward:b, onesided:b", kPure, inferFft},
+    {"fft_r2c_grad", "X, Out@GRAD -> X@GRAD?", "axes:ls, normalization:s, forward:b, onesided:b",
+     kPure, inferGradients},
+    {"fft_c2r", "X -> Out", "axes:ls, normalization:s, forward:b, last_dim_size:l=0", kPure,
+     inferFft},
+    {"fft_c2r_grad", "Out@GRAD -> X@GRAD?",
+     "axes:ls, normalization:s, forward:b, last_dim_size:l=0", kPure, inferFft},
     {"solve", "X, Y -> Out", "", kPure, inferSame<"Y", "Out">},
     {"solve_grad", "Out, Out@GRAD, X, Y -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
+    {"triangular_solve", "X, Y -> Out", kTriangularAttributes, kPure, inferSame<"Y", "Out">},
+    {"triangular_solve_grad", "Out, Out@GRAD, X, Y -> X@GRAD?, Y@GRAD?", kTriangularAttributes,
+     kPure, inferGradients},
     {"dist", "X, Y -> Out", "p:f=2", kPure, inferDist},
     {"dist_grad", "Out?, Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "p:f=2", kPure, inferGradients},
     {"norm", "X -> Norm, Out", "axis:i, epsilon:f=1e-10, is_test:b=false", kPure, inferNorm},

@@ -32,6 +32,8 @@ const OpRow kRows[] = {
      "shape:is={}", kPure, inferFromXShape},
     {"reshape2", "X, Shape?, ShapeTensor* -> Out, XShape?", "shape:is={}", kPure, inferReshape},
     {"reshape2_grad", "Out@GRAD, XShape -> X@GRAD?", "shape:is={}", kPure, inferFromXShape},
+    {"reshape2_grad_grad", "DOut, DDX, ShapeTensor? -> DDOut?", "shape:is={}", kGradient,
+     inferSame<"DOut", "DDOut">},
     {"squeeze", "X -> Out", "axes:is={}", kPure, inferSqueeze},
     {"squeeze_grad", "Out@GRAD, X? -> X@GRAD?", "axes:is={}", kPure, inferFromXShape},
     {"squeeze2", "X -> Out, XShape?", "axes:is={}", kPure, inferSqueeze},

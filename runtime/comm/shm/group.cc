@@ -144,7 +144,7 @@ absl::StatusOr<Mapping> Group::Map(size_t offset, size_t bytes) const {
   if (const int error = posix_fallocate(fd_, offset, bytes); error != 0) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "group ", name_, " needs ", bytes >> 10, " KiB of shared memory: ", strerror(error),
-        "; enlarge /dev/shm, or give a folder of another tmpfs"));
+        "; enlarge /dev/shm, or run with --backend gloo"));
   }
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset);
   if (data == MAP_FAILED) return ErrnoError("mapping the shared memory of group ", name_);

@@ -1,6 +1,6 @@
 // Mode pserver: the passes of a request, and requests that do not go together.
 // RUN: dtranspile transpile --print-pipeline --mode pserver --trainers 4 --pservers 10.0.0.7:6174,10.0.0.8:6174 | FileCheck %s
-// CHECK: builtin.module(check-source,form-job{axes=dp:4 comm-axes=none {{.*}}},cut-batch{axes=dp},ps-place{axes=dp servers=2 slice_var_up=true min_block_size=8192 split_method=RoundRobin print_log=false},ps-split{axes=dp servers=2 serve=sync enable_dc_asgd=false max_merge_var_num=1 send_queue_size=16 send_wait_times=1 thread_pool_size=1 min_send_grad_num_before_recv=1 independent_recv_thread=false is_sgd_optimizer=true},ps-startup{axes=dp},declare-relations{axes=dp},declare-sites)
+// CHECK: builtin.module(check-source,form-job{axes=dp:4 comm-axes=none {{.*}}},cut-batch{axes=dp},ps-place{axes=dp servers=2 slice_var_up=true min_block_size=8192 split_method=RoundRobin print_log=false},ps-split{axes=dp servers=2 serve=sync enable_dc_asgd=false max_merge_var_num=1 send_queue_size=16 send_wait_times=1 thread_pool_size=1 min_send_grad_num_before_recv=1 independent_recv_thread=false is_sgd_optimizer=true sum_distributed_tables=false},ps-startup{axes=dp},declare-relations{axes=dp},declare-sites)
 
 // Only their number, synchronous as the framework's preset says it, and hints that change nothing.
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 10000 --sync-mode false --runtime-split-send-recv --half-async --completely-not-async --wait-port false | FileCheck %s --check-prefix=MANY
@@ -60,9 +60,14 @@
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset late 2>&1 | FileCheck %s --check-prefix=P-NONE
 // P-NONE: --preset: late not in {none,sync,async,half_async,geo}
 
+// RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sum-distributed-tables | FileCheck %s --check-prefix=TABLES
+// TABLES: ps-split{axes=dp servers=2 serve=sync {{.*}}sum_distributed_tables=true}
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset async --sum-distributed-tables 2>&1 | FileCheck %s --check-prefix=TABLES-ASYNC
+// TABLES-ASYNC: sum_distributed_tables and sync_mode: only in rounds
+
 // How gradients wait on a trainer.
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset async --max-merge-var-num 4 --min-send-grad-num-before-recv 8 --send-wait-times 5 --is-sgd-optimizer false | FileCheck %s --check-prefix=QUEUES
-// QUEUES: ps-split{axes=dp servers=2 serve=async enable_dc_asgd=false max_merge_var_num=4 send_queue_size=16 send_wait_times=5 thread_pool_size=1 min_send_grad_num_before_recv=8 independent_recv_thread=false is_sgd_optimizer=false}
+// QUEUES: ps-split{axes=dp servers=2 serve=async enable_dc_asgd=false max_merge_var_num=4 send_queue_size=16 send_wait_times=5 thread_pool_size=1 min_send_grad_num_before_recv=8 independent_recv_thread=false is_sgd_optimizer=false sum_distributed_tables=false}
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset geo --thread-pool-size 3 | FileCheck %s --check-prefix=Q-GEO
 // Q-GEO: ps-exchange{axes=dp servers=2 geo_sgd_need_push_nums=100 send_queue_size=16 thread_pool_size=3}
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset half_async --max-merge-var-num 4 2>&1 | FileCheck %s --check-prefix=Q-MODE

@@ -9,7 +9,9 @@
 // RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 pipeline=true stages=2 virtual_stages=2 accumulate_steps=3})" 2>&1 | FileCheck %s --check-prefix=GROUPS
 // RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 stages=2})" 2>&1 | FileCheck %s --check-prefix=OFF
 // RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 pipeline=true stages=1})" 2>&1 | FileCheck %s --check-prefix=ONE
+// RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 pipeline=true stages=4 tensor_parallel=true tensor_parallel_degree=2})" 2>&1 | FileCheck %s --check-prefix=BOTH
 
+// BOTH: error: trainers, stages and tensor_parallel_degree: every stage has as many ranks as its layers are split over; give --trainers a multiple of both together
 // CHECK: dist.mesh @world [dp = 1, pp = 2] time [micro = 4]
 // CHECK: schedule("1F1B", chunks 1)
 

@@ -68,6 +68,21 @@ TEST_CASE("averaging of parameters under its contract") {
   checkAll([](Strategy& strategy) { strategy.collective_mode = "local_sgd"; });
 }
 
+// What each share has by itself after a branch on data: as a gradient it is the share's term of the
+// sum that steps add up in.
+TEST_CASE("merged steps behind control flow that depends on data") {
+  Jobs jobs;
+  for (const char* program : {"fluid18/cond_branch", "fluid18/while_loop"}) {
+    Strategy strategy;
+    strategy.trainers = 4;
+    strategy.gradient_merge = true;
+    strategy.gradient_merge_k_steps = 2;
+    VerifyReport report = verifyJob(*jobs.make(program, strategy), nullptr);
+    INFO(program << ": " << messagesOf(report));
+    CHECK(report.overall() == Verdict::Holds);
+  }
+}
+
 TEST_CASE("batch norm over the whole batch is verified without sites") {
   Jobs jobs;
   for (int64_t ranks : {2, 4, 100000}) {

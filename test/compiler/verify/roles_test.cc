@@ -1,70 +1,14 @@
 // Rung 2 on jobs of several programs, rule by rule: places, time axes, branches and servers. Each
 // row changes one place of a job of test/jobs and names the rule that sees it and what it says.
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <sstream>
 
 #include "compiler/verify/relations/relations.h"
-#include "test/compiler/verify/jobs.h"
+#include "test/compiler/verify/changed_text.h"
 
 namespace dtranspile::verify::test {
 namespace {
 
-using Catch::Matchers::Contains;
 using Level = Message::Level;
-
-struct Row {
-  const char *job, *what;
-  std::vector<std::string> context;  // texts that stand before the place, in order
-  std::string old, now;
-  Level level;
-  const char *rule, *says;
-};
-
-std::string textOf(const std::string& job) {
-  std::ifstream file("test/jobs/" + job + ".mlir");
-  REQUIRE(file);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-std::string changed(const Row& row) {
-  std::string text = textOf(row.job);
-  size_t at = 0;
-  for (const std::string& part : row.context) {
-    at = text.find(part, at);
-    REQUIRE(at != std::string::npos);
-    at += part.size();
-  }
-  at = text.find(row.old, at);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, row.old.size(), row.now);
-}
-
-std::string messagesOf(const Rung& rung) {
-  VerifyReport report;
-  report.rungs.push_back(rung);
-  return verify::test::messagesOf(report);
-}
-
-void check(llvm::ArrayRef<Row> rows) {
-  Jobs jobs;
-  for (const Row& row : rows) {
-    INFO(row.job << ": " << row.what);
-    const auto job = jobs.parse(changed(row));
-    const Rung rung = verifyRelations(*job, "");
-    INFO(messagesOf(rung));
-    const auto found = llvm::find_if(rung.messages, [&](const Message& message) {
-      return message.level == row.level && message.rule == row.rule &&
-             message.text.find(row.says) != std::string::npos;
-    });
-    CHECK(found != rung.messages.end());
-    CHECK(rung.verdict != Verdict::Holds);
-    for (const Message& message : rung.messages)
-      if (message.level == Level::Refuted) CHECK_FALSE(message.remedy.empty());
-  }
-}
 
 // A program that is run on some ranks only.
 std::string on(const std::string& selector, const std::string& body) {
@@ -85,7 +29,7 @@ TEST_CASE("the jobs as they are have no findings in rung 2") {
 }
 
 TEST_CASE("places: what some ranks hold, and what they make of it") {
-  check({
+  checkChanged({
       {"owner_sharded_2",
        "the owner takes its summand for the sum",
        {"dist.on <sharding = 0> with (%g0 = %sum0#0"},
@@ -142,7 +86,7 @@ TEST_CASE("places: what some ranks hold, and what they make of it") {
 }
 
 TEST_CASE("time axes: sums over micro-batches") {
-  check({
+  checkChanged({
       {"pipeline",
        "the sum begins with one",
        {"What is summed over"},
@@ -195,7 +139,7 @@ TEST_CASE("time axes: sums over micro-batches") {
 }
 
 TEST_CASE("branches: the same on all ranks, and the same relation on both ways out") {
-  check({
+  checkChanged({
       {"merged_gradients",
        "ranks count differently",
        {"dist.role"},
@@ -246,7 +190,7 @@ TEST_CASE("servers: pushes, rounds and pulls") {
                     pull =
                         "%early = dist.pull @server::@fc_0.b_0 on @ps : tensor<1xf32>\n"
                         "pd.set @fc_0.b_0, %early : tensor<1xf32>";
-  check({
+  checkChanged({
       {"parameter_server",
        "pushed twice",
        {"dist.role"},
@@ -332,7 +276,7 @@ TEST_CASE("servers: pushes, rounds and pulls") {
 
 TEST_CASE("blocks of a server: what is set per block, and cut by another layout") {
   const std::string two = "dist.mesh @servers [ps = 2]", one = "dist.mesh @servers [ps = 1]";
-  const Row rows[] = {
+  const Changed rows[] = {
       {"parameter_server",
        "a rate is set once per block",
        {"dist.role @server"},
@@ -351,7 +295,7 @@ TEST_CASE("blocks of a server: what is set per block, and cut by another layout"
        "blocks(10, per 5, first 0)"},
   };
   Jobs jobs;
-  for (const Row& row : rows) {
+  for (const Changed& row : rows) {
     INFO(row.what);
     std::string text = changed(row);
     text.replace(text.find(one), one.size(), two);
@@ -362,6 +306,49 @@ TEST_CASE("blocks of a server: what is set per block, and cut by another layout"
       return message.level == row.level && message.rule == row.rule &&
              message.text.find(row.says) != std::string::npos;
     }));
+  }
+}
+
+// The handler of a pull of the bias, of mode geo, that sets it to this.
+std::string answer(const std::string& made) {
+  return "dist.handle pull @fc_0.b_0 (%from: tensor<1xi64>) {\n"
+         "dist.foreach_block @fc_0.b_0 (%block) {\n"
+         "%p = pd.get @fc_0.b_0 : tensor<?xf32>\n" +
+         made +
+         "pd.set @fc_0.b_0, %same : tensor<?xf32>\n"
+         "dist.yield\n}\ndist.yield\n}\n";
+}
+
+std::string scaled(const std::string& by) {
+  return "%same = pd.scale X(%p) -> Out(\"fc_0.b_0\") {bias = 0.000000e+00 : f32, "
+         "bias_after_scale = true, scale = " +
+         by + " : f32} : (tensor<?xf32>) -> tensor<?xf32>\n";
+}
+
+TEST_CASE("geo-SGD: what runs before a pull is answered leaves the table as it is") {
+  const std::string before = "dist.handle push @fc_0.b_0", one = "1.000000e+00";
+  const std::string root =
+      "%same = pd.sqrt X(%p) -> Out(\"fc_0.b_0\") : (tensor<?xf32>) -> tensor<?xf32>\n";
+  const auto row = [&](const char* what, const std::string& handler, Level level,
+                       const char* says) -> Row {
+    return {"geo_server",     what,  {"dist.role @server"}, before,
+            handler + before, level, "geo-server",          says};
+  };
+  check({
+      row("it is scaled", answer(scaled("2.000000e+00")), Level::Refuted,
+          "sets `fc_0.b_0` to 2*`fc_0.b_0` before it is answered with"),
+      row("a root of it", answer(root), Level::Unknown, "of which it is not known"),
+      row("it is set twice", answer(scaled(one) + "pd.set @fc_0.b_0, %same : tensor<?xf32>\n"),
+          Level::Unknown, "sets `fc_0.b_0` again"),
+  });
+  Jobs jobs;
+  for (const std::string& handler :
+       {answer(scaled(one)), std::string("dist.handle pull @fc_0.b_0 (%from: tensor<1xi64>) {\n"
+                                         "dist.yield\n}\n")}) {
+    const auto job = jobs.parse(changed(row("as it is", handler, Level::Note, "")));
+    const Rung rung = verifyRelations(*job, "");
+    INFO(messagesOf(rung));
+    CHECK(rung.verdict == Verdict::Holds);
   }
 }
 

@@ -31,10 +31,10 @@ class Evaluator {
     readings_[value] = std::move(reading);
     return value;
   }
-  Outcome run(const Form& form, const Axes& axes) {
+  Outcome run(
+      const Form& form, const Axes& axes, IsZero isZero = [](mlir::Value) { return false; }) {
     return evaluate(
-        form, axes, [&](mlir::Value value) -> const Reading& { return readings_[value]; },
-        [](mlir::Value) { return false; });
+        form, axes, [&](mlir::Value value) -> const Reading& { return readings_[value]; }, isZero);
   }
 
  private:
@@ -134,6 +134,20 @@ TEST_CASE("a replicated term counts once per rank in a sum with a partial one") 
   CHECK(evaluator.run(form, oneAxis(4)).reading ==
         reading(State::partial(dist::Reduce::Sum), Rational(4)));
   CHECK_FALSE(evaluator.run(form, oneAxis(2)).reading.known);
+}
+
+TEST_CASE(
+    "zeros fit every sum; put together with nothing else they have the extents of their parts") {
+  Evaluator evaluator;
+  Form form;
+  form.combine = Combine::Sum;
+  const mlir::Value zero = evaluator.operand(reading(State::split(0)));
+  form.terms.push_back({zero, {0}, Use::Linear});
+  form.result = {0};
+  auto isZero = [&](mlir::Value value) { return value == zero; };
+  CHECK(evaluator.run(form, oneAxis(2), isZero).reading == reading(State::split(0)));
+  form.terms.push_back({evaluator.operand(reading(State::replicated())), {0}, Use::Linear});
+  CHECK(evaluator.run(form, oneAxis(2), isZero).reading == reading(State::replicated()));
 }
 
 TEST_CASE("parts pass every op, and do not mix with split values") {

@@ -34,6 +34,17 @@
 
 // ONE-NOT: broadcast
 
+// By a seed of their own all servers draw the same.
+// RUN: sed 's/seed = 0 : i32/seed = 7 : i32/' %s | dtranspile-opt --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2" --ps-startup="axes=dp" | FileCheck %s --check-prefix=SEED
+// SEED-NOT: dist.broadcast
+// SEED: pd.program @startup
+// SEED-LABEL: dist.role @pserver
+// SEED-NOT: dist.broadcast
+// SEED: pd.program @startup
+// SEED: [[W:%[0-9]+]] = pd.uniform_random -> Out("w")
+// SEED-NEXT: dist.slice [[W]] dim 0 layout <blocks(10, per 5, first 1)> over [ps]
+// SEED-NOT: dist.broadcast
+
 pd.var @w : tensor<10x4xf32> {parameter}
 pd.var @b : tensor<4xf32> {parameter}
 pd.var @v : tensor<10x4xf32>

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "test/runtime/comm/processes.h"
+#include "test/runtime/comm/reference.h"
 
 namespace dtranspile::comm::test {
 namespace {
@@ -100,6 +101,26 @@ void Pipelines(const BackEnd& back_end) {
     }
 }
 
+constexpr Kind kKinds[] = {Kind::kAllReduce, Kind::kReduce, Kind::kBroadcast,     Kind::kAllGather,
+                           Kind::kAllToAll,  Kind::kSend,   Kind::kReduceScatter, Kind::kBarrier};
+
+// By the definition of the operation.
+std::string RunKind(Communicator& comm, Kind kind, int64_t count) {
+  if (kind == Kind::kBarrier) {
+    Request request;
+    request.label = "barrier";
+    const absl::Status status = comm.Run(std::move(request));
+    return status.ok() ? "" : status.ToString();
+  }
+  if (kind == Kind::kSend && comm.size() == 1) return "";
+  Trial trial;
+  trial.kind = kind;
+  trial.counts = {count, 0, 3};
+  trial.root = comm.size() - 1;
+  trial.seed = static_cast<int>(kind);
+  return RunTrial(comm, trial);
+}
+
 struct Sum {
   std::unique_ptr<Communicator> comm;
   std::vector<float> data;
@@ -126,6 +147,10 @@ void Subsets(const BackEnd& back_end) {
       sum.data.assign(70000, static_cast<float>(rank + 1));
       for (int member : groups[g]) sum.expected += static_cast<float>(member + 1);
     }
+    // Every kind in every group, in one order on all ranks.
+    for (const Sum& sum : sums)
+      for (const Kind kind : kKinds)
+        if (std::string wrong = RunKind(*sum.comm, kind, 1501); !wrong.empty()) return wrong;
     std::rotate(sums.begin(), sums.begin() + rank % static_cast<int>(sums.size()), sums.end());
     for (Sum& sum : sums) {
       Request request;
@@ -187,11 +212,157 @@ void UnevenParts(const BackEnd& back_end) {
   }
 }
 
+// Element i of what `from` has for `to`.
+float Given(int from, int to, int64_t i) {
+  return static_cast<float>(10000 * from + 1000 * to + i % 101);
+}
+
+// Every rank has another number of elements for every other one, also none: counts first, then all
+// parts as large as the largest.
+void UnevenExchange(const BackEnd& back_end) {
+  for (int ranks = 1; ranks <= 4; ++ranks) {
+    const Rendezvous rendezvous = back_end.rendezvous();
+    RequireRanks(ranks, [&](int rank) -> std::string {
+      auto comm = back_end.join(rendezvous, "world", rank, ranks);
+      if (!comm.ok()) return comm.status().ToString();
+      for (const int64_t unit : std::vector<int64_t>{7, back_end.large / 16 + 3}) {
+        const auto count_of = [&](int from, int to) { return (2 * from + to) % 3 * unit; };
+        std::vector<int64_t> own, arriving(static_cast<size_t>(ranks));
+        for (int to = 0; to < ranks; ++to) own.push_back(count_of(rank, to));
+        absl::Status status = (*comm)->Run({.kind = Kind::kAllToAll,
+                                            .dtype = DType::kInt64,
+                                            .inputs = {{own.data(), ranks}},
+                                            .outputs = {{arriving.data(), ranks}},
+                                            .label = "uneven"});
+        if (!status.ok()) return status.ToString();
+        int64_t most = *std::max_element(own.begin(), own.end());
+        status = (*comm)->Run({.kind = Kind::kAllReduce,
+                               .dtype = DType::kInt64,
+                               .reduce = ReduceOp::kMax,
+                               .inputs = {{&most, 1}},
+                               .outputs = {{&most, 1}},
+                               .label = "uneven"});
+        if (!status.ok()) return status.ToString();
+        std::vector<float> given(static_cast<size_t>(most * ranks), -1), taken = given;
+        for (int to = 0; to < ranks; ++to)
+          for (int64_t i = 0; i < own[static_cast<size_t>(to)]; ++i)
+            given[static_cast<size_t>(to * most + i)] = Given(rank, to, i);
+        status = (*comm)->Run({.kind = Kind::kAllToAll,
+                               .inputs = {{given.data(), most * ranks}},
+                               .outputs = {{taken.data(), most * ranks}},
+                               .label = "uneven"});
+        if (!status.ok()) return status.ToString();
+        for (int from = 0; from < ranks; ++from) {
+          if (arriving[static_cast<size_t>(from)] != count_of(from, rank)) return "wrong count";
+          for (int64_t i = 0; i < most; ++i) {
+            const float expected = i < count_of(from, rank) ? Given(from, rank, i) : -1;
+            if (taken[static_cast<size_t>(from * most + i)] != expected)
+              return "wrong element of rank " + std::to_string(from);
+          }
+        }
+      }
+      return "";
+    });
+  }
+}
+
+// An extent that the ranks do not divide: parts of n/N, rounded up, the last ones less or nothing
+// but pad. Reduced to parts and gathered again it is the sum.
+void IndivisibleExtents(const BackEnd& back_end) {
+  for (int ranks = 1; ranks <= 4; ++ranks) {
+    const Rendezvous rendezvous = back_end.rendezvous();
+    RequireRanks(ranks, [&](int rank) -> std::string {
+      auto comm = back_end.join(rendezvous, "world", rank, ranks);
+      if (!comm.ok()) return comm.status().ToString();
+      for (const int64_t extent : std::vector<int64_t>{1, 2, 5, 1003, back_end.large / 4 + 1}) {
+        const int64_t part = (extent + ranks - 1) / ranks;
+        std::vector<float> whole(static_cast<size_t>(part * ranks), 0), all = whole;
+        for (int64_t i = 0; i < extent; ++i)
+          whole[static_cast<size_t>(i)] = static_cast<float>((rank + 1) * (i % 91));
+        std::vector<float> own(static_cast<size_t>(part), -1);
+        absl::Status status = (*comm)->Run({.kind = Kind::kReduceScatter,
+                                            .inputs = {{whole.data(), part * ranks}},
+                                            .outputs = {{own.data(), part}},
+                                            .label = "uneven"});
+        if (status.ok())
+          status = (*comm)->Run({.kind = Kind::kAllGather,
+                                 .inputs = {{own.data(), part}},
+                                 .outputs = {{all.data(), part * ranks}},
+                                 .label = "uneven"});
+        if (!status.ok()) return status.ToString();
+        const int64_t shares = ranks * (ranks + 1) / 2;
+        for (int64_t i = 0; i < part * ranks; ++i)
+          if (all[static_cast<size_t>(i)] !=
+              (i < extent ? static_cast<float>(shares * (i % 91)) : 0))
+            return "wrong element " + std::to_string(i) + " of " + std::to_string(extent);
+      }
+      return "";
+    });
+  }
+}
+
+// From everybody to everybody at once, several per pair, each of another length and type, started
+// in an order of each rank's own: first in, first out per ordered pair.
+void EveryPair(const BackEnd& back_end) {
+  constexpr int kEach = 3;
+  for (int ranks = 2; ranks <= 4; ++ranks) {
+    const Rendezvous rendezvous = back_end.rendezvous();
+    RequireRanks(ranks, [&](int rank) -> std::string {
+      auto comm = back_end.join(rendezvous, "pairs", rank, ranks);
+      if (!comm.ok()) return comm.status().ToString();
+      const auto count_of = [&](int from, int to, int turn) -> int64_t {
+        return (from + 2 * to + turn) % 4 == 0 ? 0 : 1 + 4001 * ((from + to + turn) % 3);
+      };
+      struct Open {
+        std::vector<double> data;
+        int from, to, turn;
+        Ticket ticket;
+      };
+      std::vector<Open> open;
+      open.reserve(static_cast<size_t>(2 * kEach * ranks));
+      for (int step = 1; step < ranks; ++step)
+        for (int turn = 0; turn < kEach; ++turn)
+          for (const bool sends : {rank % 2 == 0, rank % 2 != 0}) {
+            const int peer = (rank + (rank % 2 == 0 ? step : ranks - step)) % ranks;
+            Open& one = open.emplace_back();
+            one.from = sends ? rank : peer, one.to = sends ? peer : rank, one.turn = turn;
+            const int64_t count = count_of(one.from, one.to, turn);
+            one.data.assign(static_cast<size_t>(count), -1);
+            for (int64_t i = 0; sends && i < count; ++i)
+              one.data[static_cast<size_t>(i)] = Given(one.from, one.to, i + turn);
+            const Segment segment = {one.data.data(), count};
+            Request request;
+            request.kind = sends ? Kind::kSend : Kind::kRecv;
+            request.dtype = turn == 1 ? DType::kInt64 : DType::kFloat64;
+            request.peer = peer;
+            (sends ? request.inputs : request.outputs) = {segment};
+            absl::StatusOr<Ticket> ticket = (*comm)->Start(std::move(request));
+            if (!ticket.ok()) return ticket.status().ToString();
+            one.ticket = *ticket;
+          }
+      std::reverse(open.begin(), open.end());
+      for (Open& one : open) {
+        if (absl::Status status = (*comm)->Wait(one.ticket); !status.ok()) return status.ToString();
+        for (int64_t i = 0; i < static_cast<int64_t>(one.data.size()); ++i)
+          if (one.data[static_cast<size_t>(i)] != Given(one.from, one.to, i + one.turn))
+            return "wrong element from " + std::to_string(one.from) + " to " +
+                   std::to_string(one.to);
+      }
+      return "";
+    });
+  }
+}
+
 }  // namespace
 
 const std::vector<ConformanceCase>& JobCases() {
   static const std::vector<ConformanceCase> cases = {
-      {"pipelines", Pipelines}, {"subsets of the ranks", Subsets}, {"uneven parts", UnevenParts}};
+      {"pipelines", Pipelines},
+      {"subsets of the ranks", Subsets},
+      {"uneven parts", UnevenParts},
+      {"an uneven exchange", UnevenExchange},
+      {"extents without a divisor", IndivisibleExtents},
+      {"every pair at once", EveryPair}};
   return cases;
 }
 

@@ -127,6 +127,58 @@ TEST_CASE("ids of lookups are checked against the table, and may have 32 bits") 
              Catch::Contains("expected one id at most"));
 }
 
+TEST_CASE("lookups that stand side by side are asked for at once") {
+  // Remembers how many were.
+  struct Together : FakeLink {
+    absl::Status Lookups(const std::vector<Wanted>& all) override {
+      events.push_back(std::to_string(all.size()) + " at once");
+      return FakeLink::Lookups(all);
+    }
+  } link;
+  PlanBuilder b;
+  b.json["comms"] =
+      Json::array({{{"name", "ps"}, {"axes", {"dp"}}, {"kind", "rpc"}, {"server", "server"}}});
+  const auto lookup = [&](const char* table, int ids, int to) {
+    return Json{
+        {"lookup", table}, {"comm", 0}, {"layout", LayoutNodeJson("blocks", "ps", {4, 2}, 3)},
+        {"ids", ids},      {"to", to},  {"op", std::string("0:1 lookup of ") + table}};
+  };
+  const int first = b.Arena("first", "int64", {2}), second = b.Arena("second", "int32", {1});
+  const int x = b.Arena("x", "float32", {2, 2}), y = b.Arena("y", "float32", {1, 2});
+  // Of what the second one fills, the third one takes its ids; the fourth fills it again.
+  const int of_y = b.View("of_y", y, 0, {2}), z = b.Arena("z", "float32", {2, 2});
+  b.json["buffers"][static_cast<size_t>(of_y)]["dtype"] = "int32";
+  b.body() = Json::array({lookup("w", first, x), lookup("v", second, y), lookup("u", of_y, z),
+                          lookup("t", second, y)});
+  ExecutorOptions options;
+  options.comms = {nullptr};
+  options.servers = {&link};
+  const auto executor = Load(b, options);
+  INFO(executor.status().ToString());
+  REQUIRE(executor.ok());
+  Executor& e = **executor;
+  for (size_t i = 0; i < link.table.size(); ++i) link.table[i] = static_cast<float>(i);
+  auto* wanted = reinterpret_cast<int64_t*>(e.data(first));
+  wanted[0] = 3, wanted[1] = 1;
+  *reinterpret_cast<int32_t*>(e.data(second)) = 0;  // a row of 0 and 1: bits of small ids
+  link.table[1] = 0;
+  const absl::Status status = e.RunMain();
+  INFO(status.ToString());
+  REQUIRE(status.ok());
+  CHECK(link.events == std::vector<std::string>{"2 at once", "lookup w 2 cut", "lookup v 1 cut",
+                                                "lookup u 2 cut", "lookup t 1 cut"});
+  CHECK(reinterpret_cast<const float*>(e.data(x))[0] == 6);
+  CHECK(reinterpret_cast<const float*>(e.data(x))[2] == 2);
+
+  // Ids are looked at before anything is asked for; the op is the one that has them.
+  link.events.clear();
+  *reinterpret_cast<int32_t*>(e.data(second)) = 4;
+  CHECK(e.RunMain().message() ==
+        "op 0:1 lookup of v: the lookup in table 'v': element 0 of 'second' is 4, expected at "
+        "least 0 and below 4");
+  CHECK(link.events.empty());
+}
+
 TEST_CASE("a step pushes, ends its phase, pulls and looks rows up") {
   PlanBuilder b;
   b.json["comms"] =

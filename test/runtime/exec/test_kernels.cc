@@ -1,4 +1,7 @@
 // Kernels as the compiler generates them, for the executor's tests; built as a shared object.
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdint>
 
 extern "C" {
@@ -33,5 +36,15 @@ void k_count(void* const* args, int64_t lo, int64_t end) {
 void k_rows(void* const* args, int64_t lo, int64_t end) {
   auto* out = static_cast<float*>(args[0]);
   for (int64_t i = lo; i < end; ++i) out[i] = static_cast<float>(100 * lo + end);
+}
+
+// At call number *at the process gets a signal; of signal 0 it sleeps instead.
+void k_fault(void* const* args, int64_t lo, int64_t end) {
+  if (lo == end) return;
+  auto* calls = static_cast<float*>(args[0]);
+  const auto number = [&](int i) { return *static_cast<const float*>(args[i]); };
+  if (++*calls != number(1)) return;
+  if (number(2) > 0) kill(getpid(), static_cast<int>(number(2)));
+  else sleep(static_cast<unsigned>(number(3)));
 }
 }

@@ -1,23 +1,38 @@
-// Values between ranks that are threads of this process, over shared memory.
+// Values between ranks that are threads of this process, over every back end of the host.
 #include "runtime/exec/value_collective.h"
 
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <functional>
+#include <memory>
 #include <thread>
+
+#include "runtime/comm/gloo/store.h"
 
 namespace dtranspile::exec {
 namespace {
+
+// That of the test case.
+std::string backEnd = "shm";
 
 // What every rank's `body` returned.
 std::vector<absl::Status> OnRanks(
     int size, const std::function<absl::Status(int, comm::Communicator&)>& body) {
   static int jobs = 0;
   comm::Rendezvous rendezvous;
+  rendezvous.backend = backEnd;
   rendezvous.job =
       "value_collective_test." + std::to_string(getpid()) + "." + std::to_string(jobs++);
   rendezvous.timeout_seconds = 20;
+  std::unique_ptr<comm::StoreServer> store;
+  if (backEnd == "gloo") {
+    rendezvous.token = "00112233445566778899aabbccddeeff";
+    auto started = comm::StoreServer::Start("127.0.0.1:0", rendezvous.token);
+    REQUIRE(started.ok());
+    store = *std::move(started);
+    rendezvous.store = store->address();
+  }
   std::vector<absl::Status> statuses(static_cast<size_t>(size));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank) {
@@ -63,6 +78,8 @@ void AllSay(const std::vector<absl::Status>& statuses, const std::string& words)
 }
 
 TEST_CASE("SelectedRows of all ranks stand one after the other, those of a rank without rows too") {
+  backEnd = GENERATE("shm", "gloo");
+  INFO(backEnd);
   std::vector<Value> outputs(3);
   for (Value& output : outputs) output = Value(Value::Kind::kRows, DType::kFloat32);
   const auto statuses = OnRanks(3, [&](int rank, comm::Communicator& comm) {
@@ -83,6 +100,8 @@ TEST_CASE("SelectedRows of all ranks stand one after the other, those of a rank 
 }
 
 TEST_CASE("tensors of extents that agree are summed, in place too") {
+  backEnd = GENERATE("shm", "gloo");
+  INFO(backEnd);
   std::vector<float> firsts(2);
   const auto statuses = OnRanks(2, [&](int rank, comm::Communicator& comm) {
     Value input;
@@ -100,6 +119,8 @@ TEST_CASE("tensors of extents that agree are summed, in place too") {
 }
 
 TEST_CASE("tensors of different numbers of rows are gathered, the first rank's first") {
+  backEnd = GENERATE("shm", "gloo");
+  INFO(backEnd);
   std::vector<Value> outputs(3);
   const auto statuses = OnRanks(3, [&](int rank, comm::Communicator& comm) {
     Value input;
@@ -125,6 +146,8 @@ TEST_CASE("tensors of different numbers of rows are gathered, the first rank's f
 }
 
 TEST_CASE("ranks that differ all say so, and none waits") {
+  backEnd = GENERATE("shm", "gloo");
+  INFO(backEnd);
   const auto rows = [](int64_t width, int64_t height) {
     return OnRanks(2, [&](int rank, comm::Communicator& comm) {
       Value input = Rows({0}, rank == 0 ? 2 : width, rank == 0 ? 6 : height, 0),

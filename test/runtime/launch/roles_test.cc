@@ -9,9 +9,8 @@
 #include <thread>
 
 #include "runtime/io/npy.h"
-#include "runtime/io/tensor_record.h"
 #include "test/runtime/exec/role_plans.h"
-#include "test/runtime/launch/launcher.h"
+#include "test/runtime/launch/place.h"
 
 namespace dtranspile::launch {
 namespace {
@@ -19,49 +18,6 @@ namespace {
 using exec::PlanBuilder;
 
 constexpr int64_t kForever = 100000000;
-
-class Place : public Launcher {
- public:
-  // A folder with a plan and the kernels of the tests.
-  std::string Plan(const std::string& name, const PlanBuilder& plan) const {
-    const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-    std::filesystem::create_directories(Path(name));
-    std::filesystem::copy_file(own / "../exec/libtest_kernels.so",
-                               Path(name) + "/libtest_kernels.so",
-                               std::filesystem::copy_options::skip_existing);
-    std::ofstream(Path(name) + "/plan.json") << plan.json.dump();
-    return Path(name);
-  }
-
-  void Write(const std::string& name, std::vector<int64_t> dims,
-             const std::vector<float>& values) const {
-    const std::string path = Path(name);
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-    const TensorView view{DType::kFloat32, std::move(dims),
-                          reinterpret_cast<const std::byte*>(values.data())};
-    const bool array = path.ends_with(".npy");
-    REQUIRE((array ? io::WriteNpy(path, view) : io::WriteTensorFile(path, view)).ok());
-  }
-
-  std::vector<float> Floats(const std::string& name) const {
-    const auto read = io::ReadTensorFile(Path(name));
-    INFO(read.status().ToString());
-    REQUIRE(read.ok());
-    return {read->as<float>(), read->as<float>() + read->bytes.size() / sizeof(float)};
-  }
-
-  void RunWell() {
-    const int status = Run();
-    INFO(report.dump() << ReadText(Path("log")));
-    REQUIRE(status == 0);
-  }
-  // Of a job that is not started.
-  std::string Refusal() {
-    REQUIRE(Run() == 2);
-    return report;
-  }
-  std::string Message() const { return report["error"]["message"]; }
-};
 
 std::vector<float> Counted(size_t count) {
   std::vector<float> values(count);
@@ -397,19 +353,35 @@ TEST_CASE("roles that do not fit each other are refused before anything is start
 }
 
 TEST_CASE("a plan that is written anew while the job starts is found out") {
-  Place place;
-  AddPipeline(place);
-  // The worker sees another plan than the launcher has read.
-  const std::string script = place.Path("swap");
-  std::ofstream(script) << "#!/bin/sh\nsed -i 's/pp=1\\]/pp=2]/' " << place.Path("stage1/plan.json")
-                        << "\nexec " << place.spec.worker << " \"$@\"\n";
-  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-  place.spec.worker = script;
-  const auto begin = Clock::now();
-  REQUIRE(place.Run() == 4);
-  CHECK(SecondsSince(begin) < 8);
-  CHECK(place.Message().find("is a plan of class 'trainer[pp=2]', this rank is to run "
-                             "'trainer[pp=1]'") != std::string::npos);
+  struct Row {
+    const char *change, *says;
+  };
+  const Row rows[] = {
+      {"s/pp=1\\]/pp=2]/",
+       "is a plan of class 'trainer[pp=2]', this rank is to run 'trainer[pp=1]'"},
+      {"s/sha256:0/sha256:1/", "is a plan of job 'sha256:1', this rank is to run 'sha256:0'"},
+      {"s/\"role\":\"trainer\"/\"role\":\"server\"/",
+       "is a plan of role 'server', this rank is to run 'trainer'"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.change);
+    Place place;
+    AddPipeline(place);
+    place.spec.digest = "sha256:0";
+    // The worker sees another plan than the launcher has read.
+    const std::string script = place.Path("swap");
+    std::ofstream(script) << "#!/bin/sh\nsed -i '" << row.change << "' "
+                          << place.Path("stage1/plan.json") << "\nexec " << place.spec.worker
+                          << " \"$@\"\n";
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    place.spec.worker = script;
+    const auto begin = Clock::now();
+    REQUIRE(place.Run() == 4);
+    CHECK(SecondsSince(begin) < 8);
+    INFO(place.Message());
+    CHECK(place.Message().find("trainer 1 (trainer[pp=1]): ") == 0);
+    CHECK(place.Message().find(row.says) != std::string::npos);
+  }
 }
 
 TEST_CASE("threads are those of the role, of the job, or shared") {

@@ -2,9 +2,17 @@
 // what the protocol refuses (protocol_test.cc): the whole sentence.
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <future>
+#include <thread>
 
 #include "runtime/base/status.h"
+#include "runtime/comm/gloo/handshake.h"
+#include "runtime/comm/gloo/store.h"
+#include "runtime/comm/patience.h"
+#include "runtime/ps/door.h"
+#include "runtime/ps/peer.h"
 #include "runtime/ps/protocol.h"
+#include "runtime/ps/settings.h"
 #include "runtime/ps/worker_links.h"
 #include "test/runtime/ps/job.h"
 
@@ -143,6 +151,83 @@ TEST_CASE("requests that do not fit their table") {
   CHECK_THAT(said, Contains("the push of rows of table 'rows': rows and their numbers disagree"));
   CHECK_THAT(said, Contains("the lookup in table 'rows': 2 rows of 8 bytes are not float32[3, 1]"));
   CHECK_THAT(said, Contains("table 'other' on the servers 'server': "));
+}
+
+TEST_CASE("several lookups in one message that make no sense") {
+  const std::vector<Variable> variables = {
+      {"a", DType::kFloat32, {6, 2}, LayoutOf(LayoutKind::kBlocks, {6, 2}, 0, 2)},
+      {"b", DType::kFloat32, {6, 3}, LayoutOf(LayoutKind::kBlocks, {6, 3}, 0, 2)}};
+  const std::vector<std::vector<float>> initial = {std::vector<float>(12), std::vector<float>(18)};
+  TestJob job;
+  const auto trainer = [&](int) -> std::string {
+    const auto word =
+        comm::StoreClient(job.store.address(), kToken).Get(AddressKey("servers", 0), 10);
+    if (!word.ok()) return Said(word.status());
+    const int64_t deadline_ns = comm::NowNs() + 10'000'000'000;
+    auto socket = comm::Call(word->substr(sizeof(kAt) - 1), *comm::KeyOfToken(kToken),
+                             PurposeOf("server", 0), 0, deadline_ns);
+    if (!socket.ok()) return Said(socket.status());
+    const auto queue = std::make_shared<grpc::CompletionQueue>();
+    std::thread events([&] {
+      void* tag = nullptr;
+      for (bool ok = false; queue->Next(&tag, &ok);) static_cast<Event*>(tag)->Happen(ok);
+    });
+    std::string said;
+    {
+      Peer peer("server 0", *std::move(socket), 30, queue, [](const std::string&) {});
+      Hello hello;
+      hello.set_protocol(kProtocolVersion);
+      hello.set_digest("sha256:1");
+      hello.set_role("trainer");
+      hello.set_ranks(1);
+      hello.set_server_role("server");
+      hello.set_servers(1);
+      if (const absl::Status met = peer.Meet(hello, deadline_ns); !met.ok()) said = Said(met);
+      // Names and counts, and how many numbers follow, all of them 0.
+      using Rows = std::vector<std::pair<const char*, int64_t>>;
+      const std::pair<Rows, size_t> cases[] = {{{}, 0},
+                                               {{{"a", 1}, {"b", 2}}, 2},
+                                               {{{"a", 1}, {"c", 1}}, 2},
+                                               {{{"a", 1}, {"b", -1}}, 0},
+                                               {{{"a", 40000}, {"b", 40000}}, 80000},
+                                               {{{"a", 1}, {"b", 2}}, 3}};
+      for (const auto& [rows, numbers] : cases) {
+        Request request;
+        request.set_session(peer.session());
+        request.set_round(kStartUp);
+        request.mutable_lookups();
+        for (const auto& [name, count] : rows) {
+          auto& one = *request.mutable_lookups()->add_rows();
+          one.set_table(name);
+          one.set_count(count);
+        }
+        std::promise<std::string> answer;
+        peer.Call(request, {grpc::Slice(std::string(numbers * sizeof(int64_t), 0))}, 30,
+                  [&](const grpc::Status& status, const grpc::ByteBuffer& reply) {
+                    answer.set_value(status.ok() ? std::to_string(reply.Length()) + " bytes"
+                                                 : status.error_message());
+                  });
+        said += answer.get_future().get() + "\n";
+      }
+      peer.BeginLeave();
+      peer.AwaitLeft(deadline_ns).IgnoreError();
+      peer.Close();
+    }
+    queue->Shutdown();
+    events.join();
+    return said;
+  };
+  const auto outcomes = job.Run(trainer, [&](int server) {
+    return Text(Serve(job.ServerOf(server), variables, initial, 1));
+  });
+  CHECK(outcomes.front().text ==
+        "0 lookups of 0 bytes in one message\n"
+        "lookups with 16 bytes of row numbers\n"
+        "a lookup in table 'c' among others: it is not there, or is for programs\n"
+        "a lookup of -1 rows of table 'b' among others\n"
+        "2 lookups of 1440000 bytes in one message\n"
+        "32 bytes\n");
+  CHECK(outcomes.back().text.empty());
 }
 
 TEST_CASE("servers of one role that do not work alike") {

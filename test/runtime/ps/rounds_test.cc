@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/ps/table.h"
 #include "test/runtime/ps/job.h"
@@ -208,6 +209,66 @@ TEST_CASE("rows: lookups while others push, SelectedRows in the order of the tra
         [&](int rank) { return Text(train(rank)); },
         [&](int rank) { return Text(Serve(job.ServerOf(rank), variables, initial, kRate)); });
   }
+}
+
+TEST_CASE("lookups in several tables at once give what each gives by itself") {
+  // Small tables of which all rows fit one message, and one that takes several by itself.
+  const std::vector<std::vector<int64_t>> dims = {{40, 3}, {9000, 128}, {7, 2}, {50, 1}};
+  std::vector<Variable> variables;
+  for (size_t i = 0; i < dims.size(); ++i)
+    variables.push_back(
+        {"table" + std::to_string(i), DType::kFloat32, dims[i],
+         i == 2 ? std::nullopt
+                : std::optional(LayoutOf(i == 3 ? LayoutKind::kCyclic : LayoutKind::kBlocks,
+                                         dims[i], 0, 16))});
+  variables[2].layout = LayoutOf(LayoutKind::kEven, dims[2], 0);
+  const auto initial = InitialOf(variables);
+  const TestJob job{2, 3};
+  const auto train = [&](int rank) -> absl::Status {
+    DT_ASSIGN_OR_RETURN(const auto client, Client::Connect(job.ClientOf(rank)));
+    std::vector<exec::TableRequest> requests;
+    std::vector<std::vector<int64_t>> ids;
+    std::vector<std::vector<float>> rows;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      requests.push_back(variables[i].request());
+      ids.emplace_back();
+      // Nothing at all of one.
+      for (int64_t k = 0; k < (i == 1 ? 12000 : i == 2 && rank == 1 ? 0 : 30); ++k)
+        ids[i].push_back((k * 7919 + rank) % dims[i][0]);
+      rows.emplace_back(ids[i].size() * static_cast<size_t>(dims[i][1]), NAN);
+    }
+    requests[0].padding = 5;
+    std::vector<Client::Wanted> all;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const auto count = static_cast<int64_t>(ids[i].size());
+      all.push_back(
+          {&requests[i],
+           ids[i].data(),
+           count,
+           {DType::kFloat32, {count, dims[i][1]}, reinterpret_cast<std::byte*>(rows[i].data())}});
+    }
+    DT_RETURN_IF_ERROR(client->Lookups(all));
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const auto width = static_cast<size_t>(dims[i][1]);
+      for (size_t k = 0; k < ids[i].size(); ++k)
+        for (size_t c = 0; c < width; ++c) {
+          const bool pad = requests[i].padding == ids[i][k];
+          if (rows[i][k * width + c] !=
+              (pad ? 0 : initial[i][static_cast<size_t>(ids[i][k]) * width + c]))
+            return absl::InternalError(absl::StrCat("row ", ids[i][k], " of table ", i));
+        }
+    }
+    // What is wrong with one of them is said by name, and nothing is asked for.
+    std::vector<Client::Wanted> wrong = all;
+    const int64_t none = 7;
+    wrong[2].ids = &none, wrong[2].count = 1, wrong[2].to.dims = {1, 2};
+    const absl::Status refused = client->Lookups(wrong);
+    if (refused.message() != "the lookup in table 'table2': id 7 at 0, and it has 7 rows")
+      return absl::InternalError(refused.ToString());
+    return client->Leave();
+  };
+  job.Require([&](int rank) { return Text(train(rank)); },
+              [&](int rank) { return Text(Serve(job.ServerOf(rank), variables, initial, kRate)); });
 }
 
 TEST_CASE("what a trainer asks and a server does not have is refused by name") {

@@ -71,13 +71,41 @@ TEST_CASE("every kind finds something to break, and leaves the job itself alone"
   }
   // Jobs of several programs are text (test/jobs), and other strategies are other jobs: their kinds
   // are found in those by test/mutation/run.py.
-  const std::set<std::string> others = {"placement", "pipeline", "server",    "semantic",
-                                        "amp",       "sharding", "recompute", "layers"};
+  const std::set<std::string> others = {"placement", "pipeline",  "server", "semantic", "amp",
+                                        "sharding",  "recompute", "layers", "words",    "order"};
   for (const Kind& kind : kinds()) {
     if (others.count(kind.group)) continue;
     INFO(kind.name);
     CHECK((made.count(kind.name) == 1) == (kElsewhere.count(kind.name) == 0));
   }
+}
+
+// Parameters are averaged in a branch that every third step takes.
+TEST_CASE("what an op did not say, and when a branch is taken, is broken where there is a branch") {
+  Jobs jobs;
+  mlir::ScopedDiagnosticHandler quiet(jobs.context(),
+                                      [](mlir::Diagnostic&) { return mlir::success(); });
+  auto strategy = strategyNamed("local_sgd");
+  strategy.localsgd_k_steps = 3;
+  auto job = jobs.make("fluid18/mnist_mlp", strategy);
+  std::set<std::string> made;
+  for (const Choice& choice : choose(*job, 1, 3))
+    if (make(*job, 1, choice).module) made.insert(choice.kind->name);
+  for (const char* kind : {"attribute-added", "op-type", "counted-twice", "branch-otherwise",
+                           "branch-always", "branch-never", "read-before-set"}) {
+    INFO(kind);
+    CHECK(made.count(kind) == 1);
+  }
+}
+
+// What is pulled has no operand that could be read in its place.
+TEST_CASE("only what gives back what it was given is left out") {
+  Jobs jobs;
+  auto job = jobs.make("fluid18/mnist_mlp", strategyNamed("plain"));
+  job->walk([](mlir::Operation* op) {
+    if (llvm::isa<dist::AllReduceOp, dist::BroadcastOp>(op)) CHECK(givesBack(op));
+    if (llvm::isa<dist::PullOp, dist::AllGatherOp>(op)) CHECK_FALSE(givesBack(op));
+  });
 }
 
 TEST_CASE("a mutant is a function of the job, the seed and its number") {

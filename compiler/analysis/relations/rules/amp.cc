@@ -23,24 +23,26 @@ bool followsFrom(mlir::Value value, mlir::Value flag) {
   return value != nullptr;
 }
 
-// What takes the gradients looks at the flag: it makes zeros of them, or is left out. (From the
-// first gradient on in which something is not finite the op multiplies by zero, whichever element
-// that is: parts would be another zero than the whole's.)
+// Everything that takes the value, be it in another precision, looks at the flag: it makes zeros of
+// gradients where one was set, or is left out.
+bool isGuarded(mlir::Value gradient, mlir::Value flag) {
+  if (gradient.use_empty()) return false;
+  return llvm::all_of(gradient.getUsers(), [&](mlir::Operation* user) {
+    if (!pd::OpView::isFrameworkOp(user)) return false;
+    const pd::OpView taker(user);
+    if (taker.type() == "cast") return isGuarded(taker.output("Out"), flag);
+    if (taker.type() == "update_loss_scaling")
+      return followsFrom(taker.input("FoundInfinite"), flag);
+    return taker.type() == "conditional_block" && followsFrom(taker.input("Cond"), flag);
+  });
+}
+
+// From the first gradient on in which something is not finite the op multiplies by zero, whichever
+// element that is: parts would be another zero than the whole's, unless nobody reads it.
 bool isGuarded(const pd::OpView& op) {
   mlir::Value found = op.output("FoundInfinite");
-  bool any = false;
-  for (mlir::Value out : op.outputs("Out")) {
-    if (!out) continue;
-    for (mlir::Operation* user : out.getUsers()) {
-      if (!pd::OpView::isFrameworkOp(user)) return false;
-      const pd::OpView taker(user);
-      const bool scales = taker.type() == "update_loss_scaling";
-      if (!scales && taker.type() != "conditional_block") return false;
-      if (!followsFrom(taker.input(scales ? "FoundInfinite" : "Cond"), found)) return false;
-      any = true;
-    }
-  }
-  return any;
+  return found && llvm::all_of(op.outputs("Out"),
+                               [&](mlir::Value out) { return !out || isGuarded(out, found); });
 }
 
 // The clause of gradients: each element of Out[i] is that of X[i], by numbers that are the same for

@@ -26,6 +26,7 @@ constexpr const char* kPool3dNeeds =
     "data_format, padding_algorithm";
 constexpr const char* kIndexedPoolNeeds =
     "ksize, global_pooling, adaptive, strides, paddings, ceil_mode";
+constexpr const char* kUnpool3dNeeds = "ksize, strides, paddings, output_size, data_format";
 constexpr const char* kUnpoolNeeds =
     "ksize, strides, paddings, unpooling_type, output_size, data_format";
 
@@ -58,6 +59,11 @@ void poolGrad(RuleContext& context) {
 const RuleRow kRows[] = {
     {"conv2d", batchwise, kConvolution, kConvolutionNeeds},
     {"conv2d_grad", batchwise, kConvolutionGrad, kConvolutionNeeds},
+    {"conv2d_grad_grad", batchwise,
+     "grad_out:l, grad_filter@GRAD:wl, Input:s -> Input@GRAD; grad_out:l, grad_input@GRAD:l, "
+     "Filter:ws -> +Filter@GRAD; grad_input@GRAD:l, grad_filter@GRAD:wl, Input, Filter:w, "
+     "grad_out:s => grad_out@GRAD",
+     kConvolutionNeeds},
     {"depthwise_conv2d", batchwise, kConvolution, kConvolutionNeeds},
     {"depthwise_conv2d_grad", batchwise, kConvolutionGrad, kConvolutionNeeds},
     {"conv3d", batchwise, kConvolution, kConvolutionNeeds},
@@ -95,6 +101,8 @@ const RuleRow kRows[] = {
     {"spp_grad", poolGrad, kPoolGrad, "pyramid_height, pooling_type"},
     {"unpool", batchwise, "X:l, Indices -> Out", kUnpoolNeeds},
     {"unpool_grad", batchwise, "Out@GRAD:l, Indices, X:s, Out:s -> X@GRAD", kUnpoolNeeds},
+    {"unpool3d", batchwise, "X:l, Indices -> Out", kUnpool3dNeeds},
+    {"unpool3d_grad", batchwise, "Out@GRAD:l, Indices, X:s, Out:s -> X@GRAD", kUnpool3dNeeds},
     {"conv_shift", batchwise, "X:l, Y:l -> Out"},
     {"conv_shift_grad", batchwise,
      "Out@GRAD:l, X:s, Y:l -> X@GRAD; Out@GRAD:l, X:l, Y:s -> Y@GRAD"},

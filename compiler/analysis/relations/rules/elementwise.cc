@@ -55,6 +55,29 @@ std::optional<Number> sampleCount(RuleContext& context, mlir::Value value) {
   return even ? std::optional(number) : std::nullopt;
 }
 
+// The tensor whose elements are counted, perhaps as another type.
+mlir::Value countedBy(mlir::Value value) {
+  mlir::Operation* maker = value ? value.getDefiningOp() : nullptr;
+  if (!maker || !pd::OpView::isFrameworkOp(maker)) return {};
+  const pd::OpView op(maker);
+  if (op.type() == "cast") return countedBy(op.input("X"));
+  return op.type() == "size" ? op.input("Input") : mlir::Value();
+}
+
+// The number of elements of one tensor divided by that of another (how the framework counts what a
+// variance is taken over): a rank has 1/n of both, and the same quotient.
+bool isRatioOfSizes(RuleContext& context, mlir::Value x, mlir::Value y) {
+  mlir::Value one = countedBy(x), other = countedBy(y);
+  if (!one || !other) return false;
+  const Relation &mine = context.relation(one), &theirs = context.relation(other);
+  if (!mine.whole.known || !theirs.whole.known || mine.uneven || theirs.uneven) return false;
+  for (auto [a, b] : llvm::zip(mine.whole.states, theirs.whole.states)) {
+    const bool alike = (a.isReplicated() && b.isReplicated()) || (a.isSplit() && b.isSplit());
+    if (!alike || a.layoutAttr() || b.layoutAttr()) return false;
+  }
+  return true;
+}
+
 // Division, of X or of the gradient of the result. By a number of samples it is a mean: on a rank,
 // by the number of its own.
 void divideRule(RuleContext& context) {
@@ -65,8 +88,13 @@ void divideRule(RuleContext& context) {
   std::optional<Number> count = x && y && out && isFloating(x) && !op.output("Y@GRAD")
                                     ? sampleCount(context, y)
                                     : std::nullopt;
-  if (!count || rankOf(x) != rankOf(out)) return pointwise(context);
   Form form;
+  if (forward && x && y && out && isFloating(x) && isRatioOfSizes(context, x, y)) {
+    form.terms = {{x, ownLabels(x), Use::Shape}, {y, ownLabels(y), Use::Shape}};
+    form.result = ownLabels(out);
+    return context.result("Out", form);
+  }
+  if (!count || rankOf(x) != rankOf(out)) return pointwise(context);
   form.terms.push_back({x, ownLabels(x), Use::Linear});
   form.result = ownLabels(out);
   form.divisors.push_back({count->tensor, count->dim});
@@ -90,6 +118,10 @@ const RuleRow kRows[] = {
      "axis"},
     {"elementwise_add_grad_grad", pointwise, "DDX:l, DDY:l, DOut:s, Y:s => DDOut", "axis"},
     {"elementwise_sub_grad_grad", pointwise, "DDX:l, DDY:l, DOut:s, Y:s => DDOut", "axis"},
+    {"elementwise_div_grad_grad", pointwise,
+     "DDX:l, DDY:l, DX, Out, Y => Y@GRAD; DX:l, DDY:l, Out:s -> DOut; DDX:l, DDY:l, Out, Y => "
+     "DDOut",
+     "axis"},
     {"elementwise_div", divideRule, "X:f, Y -> Out", "axis"},
     {"elementwise_div_grad", divideRule,
      "Out@GRAD:l, Y, X:s -> X@GRAD; Out@GRAD:l, Out:l, Y -> Y@GRAD", "axis"},

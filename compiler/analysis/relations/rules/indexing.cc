@@ -65,19 +65,21 @@ void gatherGrad(RuleContext& context) {
   const bool writes = op.spec()->attribute("overwrite") && op.getBool("overwrite") &&
                       programVersion(op.operation()) < 2000000;
   // Along another axis than the first the framework's kernel gives every position before it the
-  // gradient of the first one (docs/operators/defects.md): those dims must be whole.
+  // gradient of the first one (docs/operators/defects.md): those dims must be whole, and on a rank
+  // the first one is that of its share.
+  bool coupled = false;
   if (op.type() == "gather_grad")
     for (int dim = 0; dim < static_cast<int>(labels->x.size()) && labels->x[dim] != kWholeDim;
          ++dim)
       if (llvm::is_contained(llvm::ArrayRef(labels->x).drop_front(dim), kWholeDim))
-        labels->x[dim] = labels->out[dim] = kWholeDim;
+        labels->x[dim] = labels->out[dim] = kWholeDim, coupled = true;
   Form form;
   form.terms.push_back({op.input("Out@GRAD"), labels->out, Use::Linear});
   form.terms.push_back({op.input("Index"), labels->index, Use::Value});
   form.terms.push_back({op.input("X"), labels->x, Use::Shape});
   form.result = labels->x;
   form.fold = writes ? Fold::None : Fold::Sum;
-  form.shareable = indexOfShare(context, op.input("Index"));
+  form.shareable = coupled || indexOfShare(context, op.input("Index"));
   context.result("X@GRAD", form);
 }
 
@@ -227,6 +229,53 @@ void diagEmbed(RuleContext& context) {
   context.result("Out", form);
 }
 
+// X with values added at positions along the axis, which are those of the whole.
+void indexAdd(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type() == "index_add_grad";
+  mlir::Value x = op.input(back ? "Out@GRAD" : "X"), index = op.input("Index"),
+              value = op.input("AddValue");
+  if (!x || !index || !value || rankOf(x) != rankOf(value)) return;
+  const int at = normalAxis(op.getInt("axis"), rankOf(x));
+  if (at < 0 || at >= rankOf(x)) return;
+  Labels labels = ownLabels(x);
+  labels[at] = kWholeDim;
+  Form form;
+  form.terms.push_back({x, labels, Use::Linear});
+  form.result = labels;
+  form.shareable = indexOfShare(context, index);
+  if (back) context.result("X@GRAD", form);
+  form.terms.push_back({value, labels, back ? Use::Shape : Use::Linear});
+  form.terms.push_back({index, wholeLabels(index), Use::Value});
+  if (!back) form.combine = Combine::Sum;
+  context.result(back ? "AddValue@GRAD" : "Out", form);
+}
+
+// Rows along edges between rows of the whole; the other dims go along. Sums and means are linear.
+void sendReceive(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type() == "graph_send_recv_grad";
+  mlir::Value x = op.input("X"), source = op.input("Src_index"), target = op.input("Dst_index"),
+              gradient = op.input("Out@GRAD");
+  if (!x || !source || !target || (back && !gradient)) return;
+  const std::string pool = op.getString("reduce_op");
+  const bool linear = pool == "SUM" || pool == "MEAN";
+  Form form;
+  if (back) form.terms.push_back({gradient, besideRows(gradient), Use::Linear});
+  form.terms.push_back({x, besideRows(x), !linear ? Use::Value : back ? Use::Shape : Use::Linear});
+  if (mlir::Value out = op.input("Out"); back && out && !linear)
+    form.terms.push_back({out, besideRows(out), Use::Value});
+  for (mlir::Value index : {source, target, op.input("Out_size")})
+    if (index) form.terms.push_back({index, wholeLabels(index), Use::Value});
+  form.result = besideRows(x);
+  form.shareable = indexOfShare(context, source) && indexOfShare(context, target);
+  context.result(back ? "X@GRAD" : "Out", form);
+  if (back) return;
+  form.terms.erase(form.terms.begin());
+  form.result = {kWholeDim};
+  context.result("Dst_count", form);
+}
+
 const RuleRow kRows[] = {
     {"gather", gather, "", "X, Index, Axis, axis, overwrite"},
     {"gather_grad", gatherGrad, "", "X, Index, Out@GRAD, Axis, axis, overwrite"},
@@ -240,6 +289,15 @@ const RuleRow kRows[] = {
     {"scatter_nd_add_grad", gatherNd, "", "Index, Out@GRAD, Updates"},
     {"index_select", gather, "", "X, Index, dim"},
     {"index_select_grad", gatherGrad, "", "X, Index, Out@GRAD, dim"},
+    {"index_add", indexAdd, "", "X, Index, AddValue, axis"},
+    {"index_add_grad", indexAdd, "", "Index, AddValue, Out@GRAD, axis"},
+    // Numbers of segments are those of the whole.
+    {"segment_pool", wholeOnly, "X, SegmentIds -> Out; SegmentIds -> SummedIds", "pooltype"},
+    {"segment_pool_grad", wholeOnly, "Out@GRAD:l, X, SegmentIds, Out, SummedIds -> X@GRAD",
+     "pooltype"},
+    {"graph_send_recv", sendReceive, "", "X, Src_index, Dst_index, Out_size, reduce_op, out_size"},
+    {"graph_send_recv_grad", sendReceive, "",
+     "X, Src_index, Dst_index, Out, Dst_count, Out@GRAD, reduce_op, out_size"},
     {"index_sample", batchwise, "X:l, Index -> Out"},
     {"index_sample_grad", batchwise, "Out@GRAD:l, Index, X:s -> X@GRAD"},
     {"take_along_axis", rowwise, "Input:l, Index -> Result", "Axis"},

@@ -35,6 +35,8 @@ void affineGrid(RuleContext& context) {
 
 const RuleRow kRows[] = {
     DT_RESIZE("linear_interp_v2"),
+    DT_RESIZE("linear_interp"),
+    DT_RESIZE("bicubic_interp"),
     DT_RESIZE("bilinear_interp"),
     DT_RESIZE("bilinear_interp_v2"),
     DT_RESIZE("nearest_interp"),

@@ -1,6 +1,7 @@
 // Relation rules: family `linear_algebra`. Products label rows, columns, contracted and batch dims,
 // so that tensor parallelism is the same rule. Notation: rule.h.
 #include <map>
+#include <set>
 
 #include "compiler/analysis/relations/kinds.h"
 #include "compiler/analysis/relations/rules/families.h"
@@ -220,6 +221,17 @@ std::optional<Einsum> einsumLabels(const pd::OpView& op, llvm::ArrayRef<mlir::Va
   for (auto [labels, operand] : llvm::zip(einsum.operands, operands))
     for (auto [label, extent] : llvm::zip(labels, dimsOf(operand)))
       if (extent == 1 && label >= 0 && extents.count(label)) label = kBroadcastDim;
+  // A diagonal is that of the whole.
+  std::set<int> twice;
+  for (const Labels& labels : einsum.operands)
+    for (int label : labels)
+      if (label >= 0 && llvm::count(labels, label) > 1) twice.insert(label);
+  auto whole = [&](Labels& labels) {
+    for (int& label : labels)
+      if (twice.count(label)) label = kWholeDim;
+  };
+  whole(einsum.out);
+  for (Labels& labels : einsum.operands) whole(labels);
   return einsum;
 }
 
@@ -307,6 +319,14 @@ void matmulSecondGrad(RuleContext& context) {
 #define DT_MATMUL "transpose_X, transpose_Y, alpha"
 #define DT_P_NORM "porder, axis, epsilon, keepdim, asvector"
 
+// Block i of the first dim of the result is what element i of that of X gives, as long as X has all
+// dims; Y is met by all blocks.
+void kronGrad(RuleContext& context) {
+  mlir::Value x = context.op().input("X"), y = context.op().input("Y");
+  if (x && y && rankOf(x) >= rankOf(y)) batchwise(context);
+  else wholeOnly(context);
+}
+
 const RuleRow kRows[] = {
     {"mul", mul, "", "X, Y, " DT_MUL},
     {"mul_grad", mulGrad, "", "Out@GRAD, X, Y, " DT_MUL},
@@ -340,7 +360,7 @@ const RuleRow kRows[] = {
     {"cross_grad", cross, "Out@GRAD:l, Y:l, X:s -> X@GRAD; Out@GRAD:l, X:l, Y:s -> Y@GRAD", "dim"},
     // An element of X beside all of Y: parts of X stay parts.
     {"kron", pointwise, "X:l, Y:wl -> Out"},
-    {"kron_grad", wholeOnly, "Out@GRAD:l, Y:l, X:s -> X@GRAD; Out@GRAD:l, X:l, Y:s -> Y@GRAD"},
+    {"kron_grad", kronGrad, "Out@GRAD:l, Y:wl, X:s -> X@GRAD; Out@GRAD:l, X:l, Y:ws -> +Y@GRAD"},
     {"dist", wholeOnly, "X, Y -> Out", "p"},
     {"dist_grad", wholeOnly, "Out@GRAD:l, Out, X, Y -> X@GRAD, Y@GRAD", "p"},
     {"norm", rowwise, "X -> Norm, Out", "axis, epsilon, is_test"},

@@ -109,6 +109,25 @@ void solve(RuleContext& context) {
   give("X@GRAD", {from, {x, labels(x), Use::Value}, {out, labels(out), Use::Linear}}, x);
 }
 
+// Lines along the axes, which must be whole; linear.
+void transformed(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type().ends_with("_grad");
+  mlir::Value from = op.input(back ? "Out@GRAD" : "X"), like = back ? op.input("X") : mlir::Value();
+  if (!from) return;
+  Labels labels = ownLabels(from);
+  for (int64_t axis : op.getInts("axes")) {
+    const int at = normalAxis(axis, rankOf(from));
+    if (at < 0 || at >= rankOf(from)) return;
+    labels[at] = kWholeDim;
+  }
+  Form form;
+  form.terms.push_back({from, labels, Use::Linear});
+  if (like && rankOf(like) == rankOf(from)) form.terms.push_back({like, labels, Use::Shape});
+  form.result = labels;
+  context.result(back ? "X@GRAD" : "Out", form);
+}
+
 const RuleRow kRows[] = {
     {"cholesky", labelled, "X[_**] -> Out[_**]", "upper"},
     {"cholesky_grad", labelled, "Out@GRAD[_**]:l, Out[_**] -> X@GRAD[_**]", "upper"},
@@ -117,12 +136,23 @@ const RuleRow kRows[] = {
     {"determinant", matrixValue, "", "Input"},
     {"determinant_grad", matrixValueGrad, "", "Input, Out, Out@GRAD"},
     {"slogdeterminant", labelled, "Input[_**] -> Out[*_]"},
+    {"slogdeterminant_grad", labelled, "Out@GRAD[*_]:l, Input[_**] -> Input@GRAD[_**]", "Out"},
     {"trace", trace, "", "Input, offset, axis1, axis2, dim1, dim2"},
     {"trace_grad", trace, "", "Input, Out@GRAD, offset, axis1, axis2, dim1, dim2"},
     {"diagonal", diagonal, "", "Input, offset, axis1, axis2"},
     {"diagonal_grad", diagonal, "", "Input, Out@GRAD, offset, axis1, axis2"},
+    {"matrix_power", labelled, "X[_**] -> Out[_**]", "n"},
+    {"matrix_power_grad", labelled, "Out@GRAD[_**]:l, X[_**] -> X@GRAD[_**]", "n, Out"},
+    {"fft_c2c", transformed, "", "X, axes, normalization, forward"},
+    {"fft_c2c_grad", transformed, "", "Out@GRAD, axes, normalization, forward"},
+    {"fft_r2c", transformed, "", "X, axes, normalization, forward, onesided"},
+    {"fft_r2c_grad", transformed, "", "X, Out@GRAD, axes, normalization, forward, onesided"},
+    {"fft_c2r", transformed, "", "X, axes, normalization, forward, last_dim_size"},
+    {"fft_c2r_grad", transformed, "", "Out@GRAD, axes, normalization, forward, last_dim_size"},
     {"solve", solve, "", "X, Y"},
     {"solve_grad", solve, "", "Out, Out@GRAD, X, Y"},
+    {"triangular_solve", solve, "", "X, Y, upper, transpose, unitriangular"},
+    {"triangular_solve_grad", solve, "", "Out, Out@GRAD, X, Y, upper, transpose, unitriangular"},
 };
 
 }  // namespace

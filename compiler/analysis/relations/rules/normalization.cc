@@ -12,7 +12,7 @@ bool usesStored(RuleContext& context) {
          context.op().getBool("use_global_stats");
 }
 
-// Clauses: of the batch's own statistics; of stored ones.
+// Clauses: of the batch's own statistics; of stored ones, where nobody looks at ReserveSpace.
 void normWith(RuleContext& context, size_t own) {
   llvm::ArrayRef<Clause> clauses = context.clauses();
   if (usesStored(context)) giveBatchwise(context, clauses.drop_front(own));
@@ -43,15 +43,15 @@ constexpr const char* kBatchNormGrad =
     "Y@GRAD:l, X, Scale:w, SavedMean:w, SavedVariance:w, MeanOut:ws, VarianceOut:ws, "
     "ReserveSpace:ws -> X@GRAD, +Scale@GRAD; Y@GRAD:l, X:s, Scale:ws, Bias:ws -> +Bias@GRAD; "
     "Y@GRAD:l, X, Scale:w, Mean:w, MeanOut:w, Variance:w, VarianceOut:w, SavedMean:ws, "
-    "SavedVariance:ws, ReserveSpace:ws -> X@GRAD, +Scale@GRAD; Y@GRAD:l, X:s, Scale:ws, Bias:ws -> "
+    "SavedVariance:ws -> X@GRAD, +Scale@GRAD; Y@GRAD:l, X:s, Scale:ws, Bias:ws -> "
     "+Bias@GRAD";
 
 const RuleRow kRows[] = {
     {"batch_norm", batchNorm, kBatchNorm, DT_BATCH_NORM},
-    {"batch_norm_grad", batchNormGrad, kBatchNormGrad, DT_BATCH_NORM},
+    {"batch_norm_grad", batchNormGrad, kBatchNormGrad, DT_BATCH_NORM ", ReserveSpace"},
     // On one device, as the reference runs it, the same; over several it is the composite.
     {"sync_batch_norm", batchNorm, kBatchNorm, DT_BATCH_NORM},
-    {"sync_batch_norm_grad", batchNormGrad, kBatchNormGrad, DT_BATCH_NORM},
+    {"sync_batch_norm_grad", batchNormGrad, kBatchNormGrad, DT_BATCH_NORM ", ReserveSpace"},
     {"inplace_abn", batchNorm, kBatchNorm, DT_BATCH_NORM ", activation, alpha"},
     {"layer_norm", batchwise, "X, Scale:w, Bias:w -> Y; X -> Mean, Variance",
      "epsilon, begin_norm_axis, is_test"},

@@ -86,6 +86,22 @@ void reshapeGrad(RuleContext& context) {
   context.result("X@GRAD", form);
 }
 
+// The gradient of a gradient has the extents of the reshape's result.
+void reshapeSecondGrad(RuleContext& context) {
+  mlir::Value x = context.op().input("DDX"), like = context.op().input("DOut"),
+              out = context.op().output("DDOut");
+  if (!x || !like || !out) return;
+  ReshapeLabels labels = reshapeLabels(context, context.op(), dimsOf(x), rankOf(out));
+  Form form;
+  form.shareable = false;
+  form.terms.push_back({x, labels.from, Use::Linear});
+  form.terms.push_back({like, labels.to, Use::Shape});
+  form.terms.append(labels.extents);
+  addUnknown(labels, form);
+  form.result = labels.to;
+  context.result("DDOut", form);
+}
+
 void permute(RuleContext& context, llvm::StringRef from, llvm::StringRef to, bool inverse) {
   mlir::Value x = context.op().input(from), out = context.op().output(to);
   std::vector<int64_t> order = context.op().getInts("axis");
@@ -214,6 +230,7 @@ const RuleRow kRows[] = {
     {"reshape_grad", reshapeGrad, "", "Out, Out@GRAD, X, " DT_RESHAPE},
     {"reshape2", reshape, "", "X, " DT_RESHAPE},
     {"reshape2_grad", reshapeGrad, "", "Out@GRAD, XShape, shape"},
+    {"reshape2_grad_grad", reshapeSecondGrad, "", "DOut, DDX, shape"},
     {"squeeze", reshape, "", "X, axes"},
     {"squeeze_grad", reshapeGrad, "", "Out@GRAD, X, axes"},
     {"squeeze2", reshape, "", "X, axes"},

@@ -28,8 +28,30 @@ dist.mesh @w [dp = 2]
 dist.comm @c on @w over [dp] group
 pd.program @main {
   %x = pd.input "x" : tensor<2xi1>
-  // expected-error @+1 {{export: the framework has no boolean all-reduce}}
-  %r = dist.all_reduce or (%x) on @c : (tensor<2xi1>) -> tensor<2xi1>
+  // expected-error @+1 {{export: a started all-reduce of booleans has no translation}}
+  %p = dist.all_reduce or (%x) on @c : (tensor<2xi1>) -> !dist.pending<tensor<2xi1>>
+  %r = dist.wait %p : (!dist.pending<tensor<2xi1>>) -> tensor<2xi1>
+}
+
+// -----
+
+dist.mesh @w [dp = 2]
+dist.comm @c on @w over [dp] group
+pd.program @main {
+  %x = pd.input "x" : tensor<2x3x4xf32>
+  // expected-error @+1 {{export: parts along a dim that is neither the first nor the last, flat parts and padded ones have no gather among the operators of the framework}}
+  %r = dist.all_gather (%x) on @c dim 1 : (tensor<2x3x4xf32>) -> tensor<2x6x4xf32>
+}
+
+// -----
+
+dist.mesh @w [dp = 2]
+dist.comm @c on @w over [dp] group
+pd.program @main {
+  %x = pd.input "x" : tensor<4xf32>
+  // expected-error @+1 {{export: a gather that is started, or of parts of different extents, has no translation into operators of the framework}}
+  %p = dist.all_gather (%x) on @c dim 0 : (tensor<4xf32>) -> !dist.pending<tensor<8xf32>>
+  %r = dist.wait %p : (!dist.pending<tensor<8xf32>>) -> tensor<8xf32>
 }
 
 // -----

@@ -4,7 +4,7 @@
 // CHECK: a part by #dist.layout<blocks(4, per 2, first 0)> differs in extent from rank to rank; it can only be set to a variable of that layout
 // CHECK: persistable A is not cut like the part that it is set to, #dist.layout<blocks(4, per 2, first 1)>
 // CHECK: what arrives ('h') has extents of -1, which only the job knows: compile the job, or write them in the type
-// CHECK: y is SelectedRows, a list, or has extents that depend on data: reduce_scatter (sum) of it is not supported natively
+// CHECK: y is SelectedRows, a list, or has extents that depend on data: reduce_scatter (sum) of it is not supported natively; all_gather it `ragged`, along dim 0, or give it extents that are known
 // CHECK: x has the same extents on every rank: leave out `ragged`
 module attributes {dist.class = "server", dist.role = "server"} {
   dist.mesh @s [ps = 2]

@@ -1,6 +1,6 @@
 // RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
 
-// CHECK: dist.push: u is a list, or has extents that depend on data: not supported natively
+// CHECK: dist.push: u is a list, or has extents that depend on data: not supported natively; ask for a dense table of known extents, or push its rows
 // CHECK: dist.lookup: the width of the rows of @server::@B is not known: declare it in the type of the result
 // CHECK: dist.pull: @server::@B is a list, or has extents that depend on data: not supported natively
 // CHECK: dist.pull: @server::@Q is cut along several dims: tables are cut along one; keep it so

@@ -14,7 +14,8 @@ Relation relationOf(const Held& held, bool uneven) {
   Relation relation;
   relation.whole = {true, {held.state}, held.scale};
   relation.isZero = held.zero;
-  if (held.state.isReplicated()) relation.parts = relation.whole;
+  if (held.state.isReplicated() || held.state.isParts()) relation.parts = relation.whole;
+  relation.perShare = held.state.isParts();
   // A batch is on each rank its share.
   if (held.state.isSplit() && held.state.dim != dist::kFlat && !held.state.layoutAttr())
     relation.parts = {true, {State::parts()}, held.scale};
@@ -41,6 +42,11 @@ std::string Answer::untestable(const Relation& relation) {
   if (relation.whole.states[0].isDifferent()) return "differs between ranks";
   if (relation.whole.scale.isLost()) return "of lost scale";
   return "";
+}
+
+bool Answer::ofShare(const Relation& relation) {
+  return relation.known() && relation.perShare && !relation.isZero &&
+         !relation.whole.states[0].isDifferent() && !relation.whole.scale.isLost();
 }
 
 Asked::Asked(const Instance& instance, const verify::ParsedRule& rule, int64_t n)
@@ -105,12 +111,12 @@ Answer Asked::ask(Alone& op, const Assignment& assignment, bool unknownExtents) 
   return answer;
 }
 
-std::vector<Answer> Asked::answers(const Assignment& assignment) {
+std::vector<Answer> Asked::answers(const Assignment& assignment, bool ofShares) {
   std::vector<Answer> all;
   for (bool unknownExtents : {false, true}) {
     Answer answer = ask(declared(assignment, unknownExtents), assignment, unknownExtents);
-    if (llvm::none_of(answer.relations, [](const Relation& one) {
-          return one.known() && Answer::untestable(one).empty();
+    if (llvm::none_of(answer.relations, [&](const Relation& one) {
+          return ofShares ? Answer::ofShare(one) : one.known() && Answer::untestable(one).empty();
         }))
       continue;
     if (!all.empty() && all[0].relations == answer.relations) continue;

@@ -17,14 +17,17 @@ struct Answer {
   bool unknownExtents = false;              // of the split dims
   // Empty where a relation says something that can be looked at here.
   static std::string untestable(const verify::Relation& relation);
+  // Whether one says what a rank has of its own share's value.
+  static bool ofShare(const verify::Relation& relation);
 };
 
 class Asked {
  public:
   Asked(const Instance& instance, const verify::ParsedRule& rule, int64_t n);
 
-  // Those that claim something that can be looked at; the same to both declarations is one.
-  std::vector<Answer> answers(const Assignment& assignment);
+  // Those that claim something that can be looked at, of the whole or of shares; the same to both
+  // declarations is one.
+  std::vector<Answer> answers(const Assignment& assignment, bool ofShares = false);
   // "mul {…} X: float64[4, 3] S(0), Y: float64[3, 5] -> Out S(0) x2 over 2". `result` -1: all that
   // are known.
   std::string text(const Assignment& assignment, const Answer& answer, int result) const;

@@ -107,6 +107,20 @@ std::optional<Tensor> scaled(const Tensor& whole, double scale) {
   return std::move(*copy);
 }
 
+// Values of shares, each with the signs of the whole's.
+std::optional<Tensors> perShare(const Tensor& whole, int64_t n, Random& random) {
+  std::uniform_real_distribution<double> factor(0.5, 1.5);
+  Tensors parts;
+  for (int64_t c = 0; c < n; ++c) {
+    auto own = whole.Clone();
+    if (!own.ok()) return std::nullopt;
+    for (int64_t i = 0, count = countOf(whole); i < count; ++i)
+      setNumber(*own, i, factor(random) * number(whole, i));
+    parts.push_back(shared(std::move(*own)));
+  }
+  return parts;
+}
+
 std::string textOf(const std::vector<int64_t>& dims) {
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i) text += (i ? ", " : "") + std::to_string(dims[i]);
@@ -223,6 +237,7 @@ std::optional<Tensors> partsOf(const Tensor& whole, const Held& held, int64_t n,
   if (held.state.isReplicated())
     return Tensors(static_cast<size_t>(n), shared(std::move(*multiple)));
   if (held.state.isSplit()) return slices(*multiple, held.state, n, cuts);
+  if (held.state.isParts()) return perShare(*multiple, n, random);
   std::vector<Tensor> made;
   for (int64_t c = 0; c < n; ++c) {
     auto copy = multiple->Clone();
@@ -238,6 +253,13 @@ std::optional<Tensors> partsOf(const Tensor& whole, const Held& held, int64_t n,
   Tensors parts;
   for (Tensor& part : made) parts.push_back(shared(std::move(part)));
   return parts;
+}
+
+TensorPtr timesScale(const TensorPtr& tensor, const Rational& scale) {
+  std::optional<Tensor> multiple = scaled(*tensor, valueOf(scale));
+  if (!multiple) return nullptr;
+  multiple->lod = tensor->lod;
+  return shared(std::move(*multiple));
 }
 
 TensorPtr zerosLike(const Tensor& tensor) {

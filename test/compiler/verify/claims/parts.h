@@ -41,6 +41,8 @@ using Random = std::mt19937_64;
 std::optional<Tensors> partsOf(const Tensor& whole, const Held& held, int64_t n, const Cuts& cuts,
                                Random& random);
 
+// `scale` times a tensor.
+TensorPtr timesScale(const TensorPtr& tensor, const verify::Rational& scale);
 TensorPtr zerosLike(const Tensor& tensor);
 
 // Puts what the coordinates hold together as the reading says and compares it with its scale times

@@ -168,6 +168,32 @@ std::vector<Assignment> assignmentsOf(mlir::MLIRContext* context, const Tensors&
   return Enumeration(context, operands, n, random).run();
 }
 
+std::vector<Assignment> shareAssignmentsOf(const Tensors& operands) {
+  const Assignment plain(operands.size(), {State::replicated(), Rational()});
+  std::vector<Assignment> bases = {plain}, found;
+  std::set<int64_t> extents;
+  for (const TensorPtr& tensor : operands)
+    for (int64_t extent : tensor->dims)
+      if (extent > 1) extents.insert(extent);
+  for (int64_t extent : extents) {
+    bases.push_back(plain);
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (auto at = llvm::find(operands[i]->dims, extent); at != operands[i]->dims.end())
+        bases.back()[i].state = State::split(at - operands[i]->dims.begin());
+  }
+  for (const Assignment& base : bases)
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (!operands[i]->lod.empty() || !isFloating(operands[i]->dtype) ||
+          !hasNumbers(operands[i]->dtype))
+        continue;
+      for (int64_t scale : {1, 3}) {
+        found.push_back(base);
+        found.back()[i] = {State::parts(), Rational(scale)};
+      }
+    }
+  return found;
+}
+
 std::optional<Cuts> cutsOf(const Tensors& operands, const Assignment& assignment, int64_t n) {
   Cuts cuts;
   for (size_t i = 0; i < operands.size(); ++i) {

@@ -16,6 +16,10 @@ using Assignment = std::vector<Held>;  // one per operand
 std::vector<Assignment> assignmentsOf(mlir::MLIRContext* context, const Tensors& operands,
                                       int64_t n, Random& random);
 
+// The same with one value per share: each dense operand of floats in turn is one, of scale 1 and of
+// another, beside operands that are whole, and beside all that have some extent, split along it.
+std::vector<Assignment> shareAssignmentsOf(const Tensors& operands);
+
 // How ragged operands that are split cut extents; nothing where two of them disagree.
 std::optional<Cuts> cutsOf(const Tensors& operands, const Assignment& assignment, int64_t n);
 

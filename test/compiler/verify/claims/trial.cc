@@ -77,13 +77,14 @@ Trial::Trial(const Instance& instance, const verify::ParsedRule& rule, int64_t n
       random_(hashOf(instance.op.key()) + static_cast<uint64_t>(n)) {}
 
 void Trial::run() {
-  for (const Claim& claim : claimed()) {
-    const Outcome outcome = hold(claim);
-    tally_.claims += outcome.claims;
-    for (const std::string& why : outcome.left) ++tally_.untested[why];
-    for (const std::string& wrong : outcome.wrong)
-      tally_.fail(wrong + " (" + instance_.where + ")");
-  }
+  for (const Claim& claim : claimed()) count(hold(claim));
+  runShares();
+}
+
+void Trial::count(const Outcome& outcome) {
+  tally_.claims += outcome.claims;
+  for (const std::string& why : outcome.left) ++tally_.untested[why];
+  for (const std::string& wrong : outcome.wrong) tally_.fail(wrong + " (" + instance_.where + ")");
 }
 
 bool Trial::hasParts(const Assignment& assignment) const {

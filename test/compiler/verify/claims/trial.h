@@ -37,6 +37,9 @@ class Trial {
   };
 
   std::vector<Claim> claimed();
+  void count(const Outcome& outcome);
+  void runShares();
+  Outcome holdShares(const Claim& claim);
   bool hasParts(const Assignment& assignment) const;
   Outcome hold(const Claim& claim);
   Outcome hold(const Claim& claim, const Assignment& made);

@@ -58,6 +58,15 @@ void constant(RuleContext& context) {
   context.result("Out", form);
 }
 
+// Right of whole values and of parts; of one value per share the factor is left out.
+void forgetsShares(RuleContext& context) {
+  verify::pointwise(context);
+  context.adjust("Out", [](verify::Relation& relation) {
+    if (relation.whole.known && relation.whole.states[0].isParts())
+      relation.whole.scale = verify::Rational();
+  });
+}
+
 struct Row {
   const char* what;
   const char* type;
@@ -91,6 +100,8 @@ const Row kRows[] = {
      [](ParsedRule& rule) { rule.clauses[0].sum = false; }},
     {"zero, which it is not", "tanh", "ops/fluid18/fluid.layers.tanh",
      [](ParsedRule& rule) { rule.rule = zero; }},
+    {"a factor that a value per share loses", "relu", "ops/p262/nn.functional.relu",
+     [](ParsedRule& rule) { rule.rule = forgetsShares; }},
     {"constant, which it is not", "tanh", "ops/fluid18/fluid.layers.tanh",
      [](ParsedRule& rule) { rule.rule = constant; }},
 };

@@ -124,4 +124,22 @@ TEST_CASE("what a job can be held against follows from its contracts and draws")
         "the job computes something else than its reference by contract `stale`");
 }
 
+TEST_CASE("feeds that cannot be made up are refused, and it says why") {
+  FeedDemand demand;
+  demand.name = "words";
+  demand.dtype = DType::kInt64;
+  demand.lodLevel = 1;
+  FeedPlan plan;
+  const auto rows = makeFeed(demand, 0, plan, 0);
+  REQUIRE_FALSE(rows.ok());
+  CHECK_THAT(std::string(rows.status().message()),
+             Catch::Contains("has levels of sequences and no rows"));
+  demand.dims = {-1, 2};
+  demand.lodLevel = 0;
+  demand.dtype = DType::kFloat16;
+  const auto half = makeFeed(demand, 0, plan, 0);
+  REQUIRE_FALSE(half.ok());
+  CHECK_THAT(std::string(half.status().message()), Catch::Contains("no values of type float16"));
+}
+
 }  // namespace dtranspile::verify::test

@@ -148,6 +148,68 @@ TEST_CASE("wrong merged steps are not proved") {
         }}});
 }
 
+TEST_CASE("steps that are not counted leave the proof open, and it says why") {
+  auto main = [](mlir::ModuleOp m) { return program(m, "main"); };
+  leavesOpen(
+      "fluid18/mnist_mlp", merging(4, true),
+      {{"the counter begins with nothing",
+        [](mlir::ModuleOp m) { setOf(program(m, "startup"), "gradient_merge_step").erase(); },
+        "` does not begin with a number"},
+       {"the remainder by zero",
+        [=](mlir::ModuleOp m) {
+          setFloat(makerOf(main(m), "fill_constant", "gradient_merge_k"), "value", 0);
+        },
+        "the condition is not computed from a counter"},
+       {"the counter ends as a square",
+        [=](mlir::ModuleOp m) {
+          pd::SetOp set = setOf(main(m), "gradient_merge_step");
+          mlir::OpBuilder builder(set);
+          mlir::Value now = set.getValue();
+          set.getValueMutable().assign(
+              pd::Declarations()
+                  .create(builder, set.getLoc(), "elementwise_mul", {{"X", {now}}, {"Y", {now}}},
+                          {{"Out", {{"a_square", now.getType()}}}}, {}, pd::kOptimize)
+                  .output("Out"));
+        },
+        "` is not counted up"},
+       {"the counter ends as the remainder",
+        [=](mlir::ModuleOp m) {
+          pd::OpView rest = makerOf(main(m), "elementwise_mod", "gradient_merge_rest");
+          pd::SetOp set = setOf(main(m), "gradient_merge_step");
+          set->moveAfter(rest.operation());
+          set.getValueMutable().assign(rest.output("Out"));
+        },
+        "it does for two periods, and is no remainder of a counter"}});
+  Jobs jobs;
+  const Rung rung = verifyRefinement(*jobs.make("fluid18/mnist_mlp", merging(1 << 21, true)));
+  CHECK(rung.verdict == Verdict::Unknown);
+  CHECK_THAT(textOf(rung), Catch::Contains("the period is too long to be counted out"));
+}
+
+TEST_CASE("a loss scale that is declared to stay") {
+  Strategy fixed = withAmp();
+  fixed.use_dynamic_loss_scaling = false;
+  leavesOpen("static26/mlp_amp_ready", fixed,
+             {{"moves",
+               [](mlir::ModuleOp m) {
+                 pd::ProgramOp main = program(m, "main");
+                 for (pd::GetOp get : opsOf<pd::GetOp>(main)) {
+                   if (!get.getVar().contains("loss_scaling")) continue;
+                   auto builder = mlir::OpBuilder::atBlockEnd(main.getBodyBlock());
+                   mlir::Value twice =
+                       pd::Declarations()
+                           .create(builder, get.getLoc(), "scale", {{"X", {get.getValue()}}},
+                                   {{"Out", {{"twice", get.getValue().getType()}}}},
+                                   {builder.getNamedAttr("scale", builder.getF32FloatAttr(2))},
+                                   pd::kOptimize)
+                           .output("Out");
+                   pd::SetOp::create(builder, get.getLoc(), get.getVarAttr(), twice);
+                   return;
+                 }
+               },
+               "it is declared to stay"}});
+}
+
 TEST_CASE("mixed precision is proved of every program that it takes") {
   CHECK(proveAll(withAmp()) >= 10);
   Strategy fixed = withAmp();
@@ -210,7 +272,8 @@ const std::vector<Wrong>& wrongScales() {
       {"one counter for both",
        [](mlir::ModuleOp m) {
          update(m).setInput("InBadSteps", 0, update(m).input("InGoodSteps"));
-       }},
+       },
+       "it does not count steps in two variables of its own"},
       {"good steps are not counted",
        [](mlir::ModuleOp m) { setOf(main(m), "num_good_steps").erase(); }},
       {"bad steps are not counted",
@@ -223,10 +286,12 @@ const std::vector<Wrong>& wrongScales() {
       {"good steps begin elsewhere",
        [](mlir::ModuleOp m) {
          setFloat(makerOf(startup(m), "fill_constant", "num_good_steps"), "value", 3);
-       }},
+       },
+       "` does not begin at 0"},
       {"bad steps begin with nothing",
        [](mlir::ModuleOp m) { setOf(startup(m), "num_bad_steps").erase(); }},
-      {"it grows by another ratio", [](mlir::ModuleOp m) { setFloat(update(m), "incr_ratio", 3); }},
+      {"it grows by another ratio", [](mlir::ModuleOp m) { setFloat(update(m), "incr_ratio", 3); },
+       "` is not what the declared numbers make of it"},
       {"it shrinks by another ratio",
        [](mlir::ModuleOp m) { setFloat(update(m), "decr_ratio", 0.25F); }},
       {"it grows in other steps",
@@ -253,7 +318,8 @@ const std::vector<Wrong>& wrongScales() {
                          .create(builder, found.getLoc(), "logical_not", {{"X", {found}}},
                                  {{"Out", {{"not_found", found.getType()}}}}, {}, pd::kOptimize)
                          .output("Out"));
-       }},
+       },
+       "it does not look at what the check of all gradients found"},
       {"a variable more", [](mlir::ModuleOp m) {
          mlir::OpBuilder builder(main(m));
          pd::VarOp::create(

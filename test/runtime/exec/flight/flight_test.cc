@@ -7,6 +7,9 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <functional>
 #include <random>
 
 #include "runtime/exec/flight/divergence.h"
@@ -134,6 +137,42 @@ TEST_CASE("memory that no recorder has written, or not whole, is refused or read
       CHECK(event.channel < read->channels.size());
     }
     (void)LinesOf(DivergenceOf({*read, *read}), {*read, *read});
+  }
+}
+
+TEST_CASE("memory says why it is none of a recorder") {
+  Memory memory;
+  Recorder recorder(memory.fd, Self(0), 16);
+  recorder.AddPoint("all_reduce of g", "dp", Kind::kGroup);
+  REQUIRE(recorder.Publish().ok());
+  const std::string right = memory.Bytes();
+  struct Row {
+    const char *what, *says;
+    std::function<void(std::string&)> change;
+  };
+  const auto field = [](size_t at, uint64_t value) {
+    return [=](std::string& bytes) { std::memcpy(bytes.data() + at, &value, sizeof value); };
+  };
+  const Row rows[] = {
+      {"shorter than its header", "nothing has been recorded",
+       [](std::string& bytes) { bytes.resize(sizeof(MemoryHeader) - 1); }},
+      {"of another build", "nothing has been recorded",
+       field(offsetof(MemoryHeader, magic), kMagic + 1)},
+      {"of no events", "is no flight recording", field(offsetof(MemoryHeader, capacity), 0)},
+      {"of more events than fit", "is no flight recording",
+       field(offsetof(MemoryHeader, capacity), kMostEvents)},
+      {"of more channels than a job has", "is no flight recording",
+       field(offsetof(MemoryHeader, channels), kMostChannels + 1)},
+      {"of more text than there is", "is no flight recording",
+       field(offsetof(MemoryHeader, text_bytes), kMostText + 1)},
+  };
+  for (const Row& row : rows) {
+    INFO(row.what);
+    std::string bytes = right;
+    row.change(bytes);
+    const auto read = ReadRecording(bytes.data(), bytes.size());
+    REQUIRE_FALSE(read.ok());
+    CHECK_THAT(std::string(read.status().message()), Catch::Contains(row.says));
   }
 }
 

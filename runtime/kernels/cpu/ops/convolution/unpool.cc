@@ -1,6 +1,6 @@
-// unpool and its gradient, and the gradient of max_pool2d_with_index and max_pool3d_with_index:
-// values of one plane go to, or come from, the positions in another plane that a tensor of indices
-// names. Planes are the dims from 2 on. Rules: rules/convolution.cc.
+// unpool, unpool3d and their gradients, and the gradient of max_pool2d_with_index and
+// max_pool3d_with_index: values of one plane go to, or come from, the positions in another plane
+// that a tensor of indices names. Planes are the dims from 2 on. Rules: rules/convolution.cc.
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/convolution/calls.h"
@@ -63,15 +63,18 @@ bool UnpooledDims(OpCall& call, const DtBuffer& x, std::vector<int64_t>& dims) {
   const auto kernel = call.Ints(A::ksize), strides = call.Ints(A::strides),
              paddings = call.Ints(A::paddings), size = call.Ints(A::output_size);
   const auto axes = static_cast<size_t>(x.rank - 2);
-  if (x.rank != 4 || kernel.size() != axes || strides.size() != axes || paddings.size() != axes) {
+  if (x.rank < 4 || x.rank > 5 || kernel.size() != axes || strides.size() != axes ||
+      paddings.size() != axes) {
     return call.Fail(
-               "'%s' has %d dims; an unpooling is over two axes, with a kernel extent, stride and "
-               "padding each",
+               "'%s' has %d dims; an unpooling is over two or three axes, with a kernel extent, "
+               "stride "
+               "and padding each",
                x.name, x.rank),
            false;
   }
   dims = {x.dims[0], x.dims[1]};
-  const bool given = size.size() >= axes && size[size.size() - 1] > 0 && size[size.size() - 2] > 0;
+  bool given = size.size() >= axes;
+  for (size_t i = 0; given && i < axes; ++i) given = size[size.size() - 1 - i] > 0;
   for (size_t i = 0; i < axes; ++i) {
     int64_t extent = 0;
     const bool overflow = __builtin_mul_overflow(x.dims[2 + i] - 1, strides[i], &extent);

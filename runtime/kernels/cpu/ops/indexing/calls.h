@@ -39,6 +39,14 @@ int32_t MultiplexGrad(OpCall& call);
 int32_t ShardIndex(OpCall& call);
 int32_t GatherTree(OpCall& call);
 
+// segments.cc
+int32_t IndexAdd(OpCall& call);
+int32_t IndexAddGrad(OpCall& call);
+int32_t SegmentPool(OpCall& call);
+int32_t SegmentPoolGrad(OpCall& call);
+int32_t SendReceive(OpCall& call);
+int32_t SendReceiveGrad(OpCall& call);
+
 // diagonal.cc
 int32_t TrilTriu(OpCall& call);
 int32_t Diag(OpCall& call);

@@ -33,6 +33,14 @@ int32_t InverseGrad(OpCall& call);
 int32_t Determinant(OpCall& call);
 int32_t DeterminantGrad(OpCall& call);
 int32_t SignLogDeterminant(OpCall& call);
+int32_t SignLogDeterminantGrad(OpCall& call);
+
+// fft.cc
+int32_t Fft(OpCall& call);
+
+// power.cc
+int32_t MatrixPower(OpCall& call);
+int32_t MatrixPowerGrad(OpCall& call);
 
 // solve.cc
 int32_t Solve(OpCall& call);

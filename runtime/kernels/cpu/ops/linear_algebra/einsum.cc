@@ -1,8 +1,8 @@
 // einsum: sums of products by labels of dims, for any number of operands, and its gradients, which
-// are sums of the same kind. Operands are joined from left to right; each join is one batch of
-// matrix products over gathered copies. `...` stands for leading dims that broadcast. The gradient
-// op has no operands in its program, only what the forward op left in InnerCache: copies of the
-// operands.
+// are sums of the same kind. A label that one operand has twice names its diagonal. Operands are
+// joined from left to right; each join is one batch of matrix products over gathered copies. `...`
+// stands for leading dims that broadcast. The gradient op has no operands in its program, only what
+// the forward op left in InnerCache: copies of the operands.
 #include <algorithm>
 #include <cctype>
 #include <cstring>
@@ -48,8 +48,43 @@ bool Expand(std::string_view text, int32_t rank, Labels& labels) {
   labels = std::string(text.substr(0, std::min(dots, text.size())));
   for (size_t i = static_cast<size_t>(rank) - named; i-- > 0;) labels += static_cast<char>('0' + i);
   if (dots != std::string_view::npos) labels += text.substr(dots + 3);
-  return std::all_of(labels.begin(), labels.end(),
-                     [&](char c) { return std::count(labels.begin(), labels.end(), c) == 1; });
+  return true;
+}
+
+bool Repeats(const Labels& labels, char c) {
+  return std::count(labels.begin(), labels.end(), c) > 1;
+}
+
+// Each label once, in the order of their first places.
+Labels Once(const Labels& labels) {
+  Labels once;
+  for (char c : labels)
+    if (once.find(c) == Labels::npos) once += c;
+  return once;
+}
+
+// visit(place in the tensor, number of the element) for the elements whose positions along equal
+// labels are equal, in the order of Once(labels).
+template <typename Visit>
+void AlongDiagonal(const Labels& labels, const DtBuffer& x, Visit&& visit) {
+  const Labels once = Once(labels);
+  std::vector<int64_t> extents(once.size(), 1), steps(once.size(), 0), place(once.size(), 0);
+  int64_t step = 1, count = 1;
+  for (size_t d = labels.size(); d-- > 0; step *= x.dims[d]) {
+    const size_t at = once.find(labels[d]);
+    extents[at] = x.dims[d];
+    steps[at] += step;
+  }
+  for (int64_t extent : extents) count *= extent;
+  for (int64_t i = 0, at = 0; i < count; ++i) {
+    visit(at, i);
+    for (size_t d = once.size(); d-- > 0;) {
+      at += steps[d];
+      if (++place[d] < extents[d]) break;
+      at -= steps[d] * extents[d];
+      place[d] = 0;
+    }
+  }
 }
 
 // Reads the text against the operands' extents.
@@ -68,12 +103,19 @@ bool Parse(OpCall& call, std::string_view text, const std::vector<const DtBuffer
     Labels labels;
     if (last != (comma == std::string::npos) ||
         !Expand(left.substr(0, comma), operands[i]->rank, labels))
-      return call.Fail("equation '%s' does not fit operand '%s' of rank %d (or a label repeats)",
-                       plain.c_str(), operands[i]->name, operands[i]->rank),
+      return call.Fail("equation '%s' does not fit operand '%s' of rank %d", plain.c_str(),
+                       operands[i]->name, operands[i]->rank),
              false;
     for (size_t d = 0; d < labels.size(); ++d) {
       int64_t& extent = e.extents.emplace(labels[d], 1).first->second;
       const int64_t given = operands[i]->dims[d];
+      // A diagonal has one extent.
+      if (const size_t first = labels.find(labels[d]); operands[i]->dims[first] != given)
+        return call.Fail("equation '%s': '%s' has extents %lld and %lld for one label",
+                         plain.c_str(), operands[i]->name,
+                         static_cast<long long>(operands[i]->dims[first]),
+                         static_cast<long long>(given)),
+               false;
       if (extent != 1 && given != 1 && extent != given)
         return call.Fail("equation '%s': '%s' has extent %lld where another operand has %lld",
                          plain.c_str(), operands[i]->name, static_cast<long long>(given),
@@ -104,6 +146,10 @@ bool Parse(OpCall& call, std::string_view text, const std::vector<const DtBuffer
               static_cast<int32_t>(dots ? right.size() - 3 : right.size()) + (dots ? digits : 0),
               e.out))
     return call.Fail("equation '%s'", plain.c_str()), false;
+  for (char label : e.out)
+    if (Repeats(e.out, label))
+      return call.Fail("equation '%s': the result has the label %c twice", plain.c_str(), label),
+             false;
   for (char label : e.out)
     if (e.extents.count(label) == 0)
       return call.Fail("equation '%s': no operand has the label %c", plain.c_str(), label), false;
@@ -211,7 +257,14 @@ int32_t Contract(OpCall& call, const Equation& e, const std::vector<Named<T>>& o
 
 template <typename T>
 Named<T> NamedOf(const DtBuffer& buffer, const Labels& labels) {
-  return {labels, {buffer.dims, buffer.dims + buffer.rank}, Data<T>(buffer), {}};
+  Named<T> named{Once(labels), {}, Data<T>(buffer), {}};
+  for (char label : named.labels) named.dims.push_back(buffer.dims[labels.find(label)]);
+  if (named.labels.size() == labels.size()) return named;
+  // Of a label that occurs twice the diagonal counts.
+  AlongDiagonal(labels, buffer,
+                [&](int64_t at, int64_t) { named.own.push_back(Data<T>(buffer)[at]); });
+  named.data = named.own.data();
+  return named;
 }
 
 // All of one element type, and at least one.
@@ -285,17 +338,22 @@ int32_t EinsumGrad(OpCall& call) {
       }
       // Labels that only this operand has get the same gradient everywhere; extents that were
       // repeated get the sum.
-      const Labels& own = e.operands[static_cast<size_t>(i)];
-      for (size_t d = 0; d < own.size(); ++d)
-        if (all.find(own[d]) != Labels::npos && like.dims[d] == e.extents[own[d]]) target += own[d];
+      const Labels &given = e.operands[static_cast<size_t>(i)], own = Once(given);
+      auto extent = [&](char label) { return like.dims[given.find(label)]; };
+      for (char label : own)
+        if (all.find(label) != Labels::npos && extent(label) == e.extents[label]) target += label;
       std::vector<T> reduced(static_cast<size_t>(Volume(e, target)));
       if (Contract(call, e, factors, target, reduced.data()) != 0) return 1;
       Named<T> part{target, {}, reduced.data(), {}};
       for (char label : target) part.dims.push_back(e.extents[label]);
       Equation mine = e;
-      for (size_t d = 0; d < own.size(); ++d) mine.extents[own[d]] = like.dims[d];
+      for (char label : own) mine.extents[label] = extent(label);
       const std::vector<T> whole = Arrange(mine, part, own);
-      std::copy(whole.begin(), whole.end(), Data<T>(to));
+      if (own.size() < given.size())
+        std::memset(to.data, 0, static_cast<size_t>(Elements(to) * ElementSize(to)));
+      AlongDiagonal(given, like, [&](int64_t at, int64_t number) {
+        Data<T>(to)[at] = whole[static_cast<size_t>(number)];
+      });
       return 0;
     });
     if (result != 0) return result;

@@ -22,6 +22,10 @@ int32_t CumulativeProductGrad(OpCall& call);
 int32_t LogCumulativeSum(OpCall& call);
 int32_t LogCumulativeSumGrad(OpCall& call);
 
+// extremes.cc
+int32_t CumulativeExtreme(OpCall& call);
+int32_t CumulativeExtremeGrad(OpCall& call);
+
 // bins.cc
 int32_t Histogram(OpCall& call);
 int32_t SearchSorted(OpCall& call);

@@ -10,6 +10,8 @@ constexpr FunctionRow kRows[] = {
     {"dt_cumprod", Entry<CumulativeProduct>, kNumbers},
     {"dt_cumprod_grad", Entry<CumulativeProductGrad>, kNumbers},
     {"dt_cumsum", Entry<CumulativeSum>, kNumbers},
+    {"dt_cumulative_extreme", Entry<CumulativeExtreme>, kNumbers},
+    {"dt_cumulative_extreme_grad", Entry<CumulativeExtremeGrad>, kNumbers},
     {"dt_histogram", Entry<Histogram>, kNumbers},
     {"dt_kth_value", Entry<KthValue>, kNumbers},
     {"dt_log_cumsum", Entry<LogCumulativeSum>, kFloats},

@@ -21,6 +21,7 @@ int32_t JoinParts(OpCall& call);
 // repeat.cc
 bool TileMap(OpCall& call, const DtBuffer& x, AxisMap& map);
 bool ExpandMap(OpCall& call, const DtBuffer& x, AxisMap& map);
+int32_t ExpandAsGrad(OpCall& call);
 bool ExpandAsMap(OpCall& call, const DtBuffer& x, AxisMap& map);
 bool TileAsMap(OpCall& call, const DtBuffer& x, AxisMap& map);
 bool RepeatMap(OpCall& call, const DtBuffer& x, AxisMap& map);

@@ -51,6 +51,22 @@ bool ExpandAsMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   return BroadcastTo(call, x.name, call.Ints(A::target_shape), map);
 }
 
+// X, Y, Out@GRAD; target_shape -> X@GRAD. The framework divides the extents that the program was
+// saved with by those of X: of an extent that was not known (-1) it makes 0 repetitions, and sums
+// over nothing (docs/operators/defects.md).
+int32_t ExpandAsGrad(OpCall& call) {
+  using A = args::dt_expand_as_grad;
+  const auto shape = call.Ints(A::target_shape);
+  const bool unknown = std::any_of(shape.begin(), shape.end(), [](int64_t n) { return n < 0; });
+  if (!unknown || !call.Given(A::defects) || !call.Bool(A::defects) ||
+      SameShape(call.Arg(A::X), call.Arg(A::Out_GRAD)))
+    return MappedGrad<ExpandAsMap>(call);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
+  if (!call.Resize(dx, call.Arg(A::X))) return 1;
+  std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
+  return 0;
+}
+
 // X, target_tensor
 bool TileAsMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   using A = args::dt_tile_as;

@@ -18,7 +18,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_cut_parts", DenseEntry<CutParts>, kAnyType},
     {"dt_expand", DenseEntry<Mapped<ExpandMap>>, kAnyType},
     {"dt_expand_as", DenseEntry<Mapped<ExpandAsMap>>, kAnyType},
-    {"dt_expand_as_grad", DenseEntry<MappedGrad<ExpandAsMap>>, kNumbers},
+    {"dt_expand_as_grad", DenseEntry<ExpandAsGrad>, kNumbers},
     {"dt_expand_grad", DenseEntry<MappedGrad<ExpandMap>>, kNumbers},
     {"dt_flatten", DenseEntry<Flatten>, kAnyType},
     {"dt_flatten_range", DenseEntry<FlattenRange>, kAnyType},

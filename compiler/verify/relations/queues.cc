@@ -1,0 +1,100 @@
+#include "compiler/verify/relations/queues.h"
+
+#include "compiler/analysis/position.h"
+#include "compiler/analysis/program_info.h"
+#include "compiler/analysis/relations/queues.h"
+#include "compiler/analysis/relations/rpc.h"
+#include "dialects/dist/changes.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/op_view.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// The loop that answers what is asked on a communicator; null where none does.
+dist::ServeOp serverOf(mlir::ModuleOp job, dist::CommOp comm) {
+  for (auto role : job.getOps<dist::RoleOp>())
+    if (comm.getServer() && role.getSymName() == *comm.getServer())
+      return serveOf(findProgram(role, "main"));
+  return {};
+}
+
+int64_t numberOf(dist::CommOp comm, llvm::StringRef name) {
+  auto entries = comm->getAttrOfType<mlir::DictionaryAttr>(dist::kSendingAttr);
+  auto number = entries ? entries.getAs<mlir::IntegerAttr>(name) : mlir::IntegerAttr();
+  return number ? number.getInt() : 1;
+}
+
+bool says(dist::CommOp comm, llvm::StringRef name) {
+  auto entries = comm->getAttrOfType<mlir::DictionaryAttr>(dist::kSendingAttr);
+  return entries && entries.contains(name);
+}
+
+// Gradients that become one push are another update than one after the other, and a pull that does
+// not wait is another staleness: the contract has to say so, in these words.
+void checkSending(dist::CommOp comm, const Contracts& contracts, Rung& findings) {
+  const int64_t merged = numberOf(comm, "max_merge_var_num");
+  std::vector<std::string> wanted;
+  if (merged > 1) wanted.push_back(mergedText(merged, says(comm, "average")));
+  if (says(comm, "independent_recv_thread") || numberOf(comm, "min_send_grad_num_before_recv") > 1)
+    wanted.emplace_back(kPulledBeforeText);
+  const auto statement = contracts.statements.find(kStalenessTag.str());
+  for (const std::string& text : wanted)
+    if (statement == contracts.statements.end() ||
+        !llvm::StringRef(statement->second).contains(text))
+      findings.add(messageAt(comm, Message::Level::Refuted, "contract",
+                             "lets requests wait such that " + text +
+                                 ", which the contract \"staleness\" does not say",
+                             "let its statement say so, or send every gradient by itself"));
+}
+
+// A signal counts steps: of several that are merged the server sees one.
+void checkSignal(dist::PushOp push, dist::CommOp comm, Rung& findings) {
+  mlir::Operation* maker = push.getInput().getDefiningOp();
+  const bool signal = maker && pd::OpView::isFrameworkOp(maker) &&
+                      !maker->hasAttr(dist::kSrcAttr) &&
+                      pd::OpView(maker).type() == "fill_constant";
+  if (signal && !push->hasAttr(dist::kAtOnceAttr) && numberOf(comm, "max_merge_var_num") > 1)
+    findings.add(messageAt(push, Message::Level::Refuted, "push",
+                           "pushes a constant, of which several are merged on their way: what the "
+                           "server counts is not steps",
+                           "let it wait in no queue (dist.at_once)"));
+}
+
+// Rows that do not travel are those of an exchange of geo-SGD: everywhere else what is pushed is
+// looked at whole, zeros included, and what is pulled is what the server has.
+void checkRows(mlir::Operation* op, bool exchange, Rung& findings) {
+  if (op->hasAttr(dist::kChangedRowsAttr) && !exchange)
+    findings.add(
+        messageAt(op, Message::Level::Refuted, "push",
+                  "sends the rows that are not zero, and the server's update is one of all "
+                  "rows",
+                  "send all of it, or SelectedRows"));
+  if (op->hasAttr(dist::kKnownAttr) && !exchange)
+    findings.add(messageAt(op, Message::Level::Refuted, "pull",
+                           "takes rows to be those of a variable of the trainer, which need not be "
+                           "what the server has",
+                           "pull the whole"));
+}
+
+}  // namespace
+
+void checkQueues(mlir::ModuleOp job, const Contracts& contracts, Rung& findings) {
+  for (auto comm : job.getOps<dist::CommOp>())
+    if (dist::ServeOp serve = serverOf(job, comm);
+        serve && comm->hasAttr(dist::kSendingAttr) && serve.getMode() != dist::ServeMode::Geo)
+      checkSending(comm, contracts, findings);
+  for (auto role : job.getOps<dist::RoleOp>())
+    for (auto program : role.getBody().front().getOps<pd::ProgramOp>())
+      program.walk([&](mlir::Operation* op) {
+        if (!llvm::isa<dist::PushOp, dist::PullOp>(op)) return;
+        dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
+        dist::ServeOp serve = comm ? serverOf(job, comm) : dist::ServeOp();
+        if (!serve) return;
+        if (auto push = llvm::dyn_cast<dist::PushOp>(op)) checkSignal(push, comm, findings);
+        checkRows(op, serve.getMode() == dist::ServeMode::Geo && program.getSymName() == "main",
+                  findings);
+      });
+}
+
+}  // namespace dtranspile::verify

@@ -35,7 +35,7 @@ PAIRS = {
         "fluid18/mnist_mlp": ["2", "8", "--lars"] + _ADAPTIVE,
     }),
     "lamb_adaptive": ("local_sgd_case.py", {
-        "fluid18/cosine_adam_mlp": ["2", "8", "--lamb"] + _ADAPTIVE,
+        "fluid18/cosine_adam_mlp": ["2", "5", "--lamb"] + _ADAPTIVE,
     }),
     "localsgd_hierarchical": ("local_sgd_case.py", {
         "fluid18/mnist_mlp": ["4", "2"] + _LEVELS,

@@ -87,8 +87,7 @@ def : Conflicts<Dgc, [LocalSgd, AdaptiveLocalSgd],
 def : Conflicts<Dgc, [Hierarchical],
                 "sparse gradients are gathered by all ranks, not summed level by level">;
 def : Composes<Dgc, [Recompute], "pair_dgc_recompute">;
-def : Later<Dgc, [SyncBatchNorm],
-            "it has not been shown on programs yet">;
+def : Composes<Dgc, [SyncBatchNorm], "dgc_sync_batch_norm">;
 def : Composes<AdaptiveLocalSgd, [Recompute], "pair_recompute_adaptive">;
 def : Composes<AdaptiveLocalSgd, [Lars], "pair_lars_adaptive">;
 def : Composes<AdaptiveLocalSgd, [Lamb], "pair_lamb_adaptive">;

@@ -235,7 +235,11 @@ class Rewriter {
                         {{"Out", {{name, terms[0].getType()}}}}, {}, pd::kBackward)
                 .output("Out");
     }
-    return values_.as(all, type, op.operation());
+    // On the device that the terms are made on: stages of a pipeline add up what they have.
+    mlir::Value cast = values_.as(all, type, op.operation());
+    if (mlir::Attribute device = pd::OpView(terms[0].getDefiningOp()).attr("op_device"))
+      pd::OpView(cast.getDefiningOp()).setAttr("op_device", device);
+    return cast;
   }
 
   // The same sum of other terms.

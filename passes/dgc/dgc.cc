@@ -11,6 +11,7 @@
 #include "passes/dgc/update.h"
 #include "passes/support/branch.h"
 #include "passes/support/job.h"
+#include "passes/support/relations.h"
 
 namespace dtranspile::passes {
 #define GEN_PASS_DEF_DGC
@@ -25,6 +26,8 @@ struct Way {
   pd::OpView update{nullptr};
   dist::AllReduceOp sum;
   mlir::Operation* clip = nullptr;  // a clip_by_norm right behind the sum
+  // What is added to the sum and the same on all replicas (a decay): each adds its part of it.
+  std::vector<mlir::OpOperand*> decays = {};
 };
 
 class Dgc : public impl::DgcBase<Dgc> {
@@ -42,6 +45,9 @@ class Dgc : public impl::DgcBase<Dgc> {
           "dgc keeps what is not sent, from zero on: the job needs a pd.program @startup");
       return signalPassFailure();
     }
+    const MainQuestion question(*job);
+    const verify::Store store = verify::analyse(*question);
+    store_ = &store;
     std::vector<Way> ways;
     if (mlir::failed(readSparsity(*job)) || mlir::failed(collect(*job, *comms, ways)))
       return signalPassFailure();
@@ -159,7 +165,9 @@ class Dgc : public impl::DgcBase<Dgc> {
              mlir::failure();
     const std::string method = update.getString("regularization_method");
     if (!method.empty())
-      return refuse(way, at) << "is regularised by '" << method << "'; decay is not there yet",
+      return refuse(way, at) << "is regularised by '" << method
+                             << "' in the update itself, which is that of the summed gradient; let "
+                                "ops of the program add the decay",
              mlir::failure();
     for (const char* slot : {"Param", "Velocity"})
       if (!update.input(slot).getDefiningOp<pd::GetOp>())
@@ -183,15 +191,35 @@ class Dgc : public impl::DgcBase<Dgc> {
       if (type == "clip_by_norm" && !way.clip) {
         way.clip = maker;
         next = &maker->getOpOperand(0);
+      } else if (type == "sum") {
+        next = withoutDecays(maker, way);
       }
       if (!next)
         return refuse(way, maker)
                    << "goes through " << type
-                   << " after it is summed, which needs all elements of all replicas; of clips, "
-                      "clip_by_norm can be done by each replica",
+                   << " after it is summed, which needs all elements of all replicas; clip_by_norm "
+                      "can be done by each replica, and a decay be added by it",
                mlir::failure();
       value = next->get();
     }
+  }
+
+  // The one operand of a fan-in that comes from the replicas; null where others are not the same on
+  // all of them.
+  mlir::OpOperand* withoutDecays(mlir::Operation* fanIn, Way& way) {
+    mlir::OpOperand* gradient = nullptr;
+    for (mlir::OpOperand& operand : fanIn->getOpOperands()) {
+      mlir::Operation* maker = operand.get().getDefiningOp();
+      const bool summed =
+          llvm::isa_and_nonnull<dist::AllReduceOp>(maker) ||
+          (maker && pd::OpView::isFrameworkOp(maker) && pd::OpView(maker).type() == "clip_by_norm");
+      const verify::Reading& reading = store_->of(operand.get()).whole;
+      if (summed && !gradient) gradient = &operand;
+      else if (!summed && reading.known && reading.isReplicated() && reading.scale.isOne())
+        way.decays.push_back(&operand);
+      else return nullptr;
+    }
+    return gradient;
   }
 
   // The rank's own term of what the update takes, with the sum taken out of its way.
@@ -200,6 +228,14 @@ class Dgc : public impl::DgcBase<Dgc> {
     way.sum->getResult(0).replaceAllUsesWith(own);
     way.sum->erase();
     if (way.clip) replaceByLocalClip(pd::OpView(way.clip), own, job, declarations_);
+    for (mlir::OpOperand* decay : way.decays) {
+      mlir::OpBuilder builder(decay->getOwner());
+      decay->set(scale(builder, decay->getOwner()->getLoc(), decay->get(),
+                       1.0 / static_cast<double>(job.ranks),
+                       declarations_.freshName(builder.getInsertionBlock(),
+                                               (pd::nameOf(decay->get()) + "@DGC").str()),
+                       pd::kOptimize, declarations_));
+    }
     return way.update.input("Grad");
   }
 
@@ -291,6 +327,7 @@ class Dgc : public impl::DgcBase<Dgc> {
     var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr(), states));
   }
 
+  const verify::Store* store_ = nullptr;  // of the job before anything is rewritten
   pd::Declarations declarations_;
   std::vector<double> shares_;
   std::optional<mlir::OpBuilder> builder_;  // of what counts steps

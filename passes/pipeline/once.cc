@@ -196,6 +196,7 @@ class OncePlanner {
       for (mlir::StringAttr variable : node.reads)
         if (auto at = once_.variables.find(variable); at != once_.variables.end())
           node.able &= at->second;
+      for (mlir::StringAttr variable : node.writes) shareWith(variable, node);
       // A number goes to where tensors are.
       for (int taken : node.takes)
         if (!isNumber(nodes()[taken])) node.able &= ableOf(nodes()[taken]);
@@ -230,6 +231,15 @@ class OncePlanner {
         fewer = true;
       }
     return fewer;
+  }
+
+  // A branch that sets what the loop reads runs on all stages that do, and so all of them have what
+  // it takes.
+  void shareWith(mlir::StringAttr variable, const Node& branch) {
+    const auto reader = readers_.find(variable);
+    if (branch.kind != Node::Kind::Op || reader == readers_.end()) return;
+    for (int taken : branch.takes)
+      nodes()[taken].shared |= once_.variables.lookup(variable).test(ableOf(nodes()[taken]));
   }
 
   Stages first(const Stages& set) const { return target_.only(set.find_first()); }

@@ -13,7 +13,10 @@ def Sharding : Pass<"sharding", "::mlir::ModuleOp"> {
 
     What can be computed on parts the relation rules say: an op whose result from flat parts is a
     flat part works on them; one whose result is a term of a sum (a squared norm) gets an
-    `all_reduce` of that number before the first op that is not linear in it. A gradient that some
+    `all_reduce` of that number before the first op that is not linear in it. Lists of gradients
+    that are looked at for what is not finite (amp) go through member by member, parts and whole
+    ones; what a rank has found is joined with `or` before anything decides by it, and parts enter
+    the branch of the update as parts. A gradient that some
     op needs whole (`lamb`, `lars_momentum`, a clip by the norm of one tensor), SelectedRows, and
     tensors without two elements per rank stay as they were; a remark says which, and why. So do those of
     fewer than `min_shard` elements.

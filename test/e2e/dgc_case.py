@@ -39,6 +39,9 @@ class Rule:
         update = re.search(r"pd.momentum [^\n]*", text).group(0)
         number = lambda name: float((re.search(name + r" = ([0-9.e+-]+)", update) or [0, 0])[1])
         self.mu, self.ranks = number("mu"), ranks
+        # The rate: a variable, or a value that a schedule gives.
+        value = re.search(r"LearningRate\((%\d+)\)", update).group(1)
+        self.rate = re.search(r"\n *" + value + r' = pd.[^\n]*?(?:@|Out\(")([\w.]+)', text).group(1)
         self.nesterov = "use_nesterov = true" in update
         given = dict(zip(flags, flags[1:]))
         self.begin = int(given.get("--dgc-rampup-begin-step", 0))
@@ -96,7 +99,6 @@ def replicas(tool, program, description, folder, work, rule, steps):
     begin = lambda name: list(Record(os.path.join(state, name + "_velocity_0")).values)
     u = {name: [begin(name) for _ in range(ranks)] for name in names}
     v = {name: [[0.0] * len(w[name])] * ranks for name in names}
-    rate = Record(os.path.join(state, "learning_rate_0")).values[0]
     losses, tied = [], {name: set() for name in names}
     for step in range(steps):
         total, gradients = 0.0, {name: [] for name in names}
@@ -109,12 +111,13 @@ def replicas(tool, program, description, folder, work, rule, steps):
             fetched = os.path.join(work, "fetched")
             shutil.rmtree(fetched, ignore_errors=True)
             words = ["--feeds", share, "--init", state, "--report", report, "--save-fetches", fetched]
-            for name in [description["loss"]] + [name + "@GRAD" for name in names]:
+            for name in [description["loss"], rule.rate] + [name + "@GRAD" for name in names]:
                 words += ["--fetch", name]
             call(tool, "run", *program, *words, "--cache", os.path.join(work, "cache"))
             with open(report) as f:
                 found = json.load(f)["fetch"]
             total += scalar(found[description["loss"]][0])
+            rate = scalar(found[rule.rate][0])
             for name in names:
                 gradients[name].append(read_npy(gradient_in(fetched, name + "@GRAD")))
         losses.append(total / ranks)

@@ -35,7 +35,7 @@ PAIRS = {
         "fluid18/mnist_mlp": ["2", "8", "--lars"] + _ADAPTIVE,
     }),
     "lamb_adaptive": ("local_sgd_case.py", {
-        "fluid18/cosine_adam_mlp": ["2", "8", "--lamb"] + _ADAPTIVE,
+        "fluid18/cosine_adam_mlp": ["2", "5", "--lamb"] + _ADAPTIVE,
     }),
     "localsgd_hierarchical": ("local_sgd_case.py", {
         "fluid18/mnist_mlp": ["4", "2"] + _LEVELS,
@@ -51,7 +51,7 @@ PAIRS = {
     }),
     "recompute_pipeline": ("pipeline_case.py", {
         "static26/mlp_stages": ["2", "'--recompute --recompute-checkpoints sqrt'", "'--accumulate-steps 4'"],
-        "static26/gpt_untied_stages": ["4", "'--recompute --recompute-checkpoints sqrt'", "'--accumulate-steps 4'"],
+        "static26/lenet": ["4", "'--recompute --recompute-checkpoints sqrt'", "'--stages 4 --accumulate-steps 2'"],
         "fluid18/mnist_mlp": ["2", "'--recompute --recompute-checkpoints sqrt'", "'--stages 2 --accumulate-steps 2'"],
     }),
     "gradient_merge_sharding": ("gradient_merge_case.py", {

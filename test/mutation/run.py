@@ -244,8 +244,8 @@ class Native:
                 code, text = self.run(job, way == "init", os.path.join(right, way), fetches)
                 refused = refusals(text)
             lacking = re.findall("has no value for ([^;\n]+)", text)
-            if way == "init" and lacking:  # masks of pruned weights, say: start-up makes them
-                self.add_initial(job, lacking[0].split(", "))
+            # Masks of pruned weights, say: start-up makes them.
+            if way == "init" and lacking and self.add_initial(job, lacking[0].split(", ")):
                 code, text = self.run(job, True, os.path.join(right, way), fetches)
             if code == 0:
                 ways.append(way)
@@ -262,16 +262,17 @@ class Native:
         return right, ways, fetches
 
     def add_initial(self, job, names):
-        """Initial values of the case, and those of `names` that a run from start-up ends with."""
+        """Initial values of the case, and those of `names` that a run from start-up ends with; whether there are any."""
         made, given = (os.path.join(self.work, what) for what in ("made", "init"))
-        code, text = self.run(job, False, made, [])
-        if code != 0:
-            raise RuntimeError("the right job does not run from start-up:\n" + text)
+        code, _ = self.run(job, False, made, [])
+        if code != 0 or not all(os.path.exists(os.path.join(made, "saved", name)) for name in names):
+            return False
         shutil.rmtree(given, ignore_errors=True)
         shutil.copytree(os.path.join(self.folder, "init"), given)
         for name in names:
             shutil.copy(os.path.join(made, "saved", name), given)
         self.init = given
+        return True
 
     def repeats(self, job, original):
         """Whether the right job computes the same a second time. Asked once per job."""

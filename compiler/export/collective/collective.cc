@@ -1,5 +1,7 @@
 #include "compiler/export/collective/collective.h"
 
+#include <map>
+
 #include "compiler/export/collective/exporter.h"
 #include "compiler/export/edit.h"
 #include "dialects/pd/types.h"
@@ -28,6 +30,51 @@ void declareParts(mlir::ModuleOp module, pd::ProgramOp program) {
     declareAs(declarations.find(program.getBodyBlock(), var.getSymName()), var.getType());
 }
 
+// A rank that has some of the blocks of a program (a stage of a pipeline has the branches of its
+// own parameters) numbers those that it has: in a file they are 0, 1, 2 ….
+void closeGaps(pd::ProgramOp program) {
+  std::map<int64_t, int32_t> numbers = {{0, 0}};
+  const auto forEachBlock =
+      [&](llvm::function_ref<mlir::DictionaryAttr(mlir::DictionaryAttr)> change) {
+        program.walk([&](mlir::Operation* op) {
+          auto blocks = op->getAttrOfType<mlir::ArrayAttr>("blocks");
+          if (!blocks) return;
+          llvm::SmallVector<mlir::Attribute> changed;
+          for (auto block : blocks.getAsRange<mlir::DictionaryAttr>())
+            changed.push_back(change(block));
+          op->setAttr("blocks", mlir::ArrayAttr::get(op->getContext(), changed));
+        });
+      };
+  forEachBlock([&](mlir::DictionaryAttr block) {
+    if (auto index = block.getAs<mlir::IntegerAttr>("idx")) numbers[index.getInt()];
+    return block;
+  });
+  int32_t next = 0;
+  for (auto& [old, now] : numbers) now = next++;
+  if (numbers.rbegin()->first == numbers.rbegin()->second) return;
+  mlir::Builder builder(program.getContext());
+  forEachBlock([&](mlir::DictionaryAttr block) {
+    mlir::NamedAttrList fields(block);
+    for (const char* name : {"idx", "parent", "forward"}) {
+      auto old = block.getAs<mlir::IntegerAttr>(name);
+      if (old && numbers.count(old.getInt()))
+        fields.set(name, builder.getI32IntegerAttr(numbers[old.getInt()]));
+    }
+    return fields.getDictionary(program.getContext());
+  });
+  program.walk([&](mlir::Operation* op) {
+    auto attributes = op->getAttrOfType<mlir::DictionaryAttr>("attrs");
+    if (!attributes || op->getNumRegions() == 0) return;
+    mlir::NamedAttrList changed(attributes);
+    for (mlir::NamedAttribute attribute : attributes)
+      if (auto block = llvm::dyn_cast<pd::BlockAttr>(attribute.getValue());
+          block && numbers.count(block.getIdx()))
+        changed.set(attribute.getName(),
+                    pd::BlockAttr::get(program.getContext(), numbers[block.getIdx()]));
+    op->setAttr("attrs", changed.getDictionary(program.getContext()));
+  });
+}
+
 }  // namespace
 
 mlir::LogicalResult exportCollective(mlir::ModuleOp module, int64_t rank,
@@ -45,6 +92,7 @@ mlir::LogicalResult exportCollective(mlir::ModuleOp module, int64_t rank,
     if (mlir::failed(Exporter(module, mesh, rank, endpoints)
                          .run(program, program.getSymName() == "startup")))
       return mlir::failure();
+    closeGaps(program);
     copyOverwrittenInputs(program);
     declareParts(module, program);
   }

@@ -1,6 +1,7 @@
 #include "compiler/verify/refinement/algebra.h"
 
 #include "compiler/verify/refinement/describe.h"
+#include "dialects/pd/types.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace dtranspile::verify {
@@ -34,9 +35,14 @@ Results assign(pd::OpView op, const AlgebraContext& context) {
   return one(context.termOf(x));
 }
 
-// Between floats only: over the reals nothing is rounded.
+// Between floats only: over the reals nothing is rounded. Ragged tensors keep their rows.
 Results cast(pd::OpView op, const AlgebraContext& context) {
-  if (!isReal(op.input("X")) || !isReal(only(op))) return std::nullopt;
+  const auto holdsFloats = [](mlir::Value value) {
+    mlir::RankedTensorType tensor =
+        value ? pd::tensorOf(value.getType()) : mlir::RankedTensorType();
+    return tensor && tensor.getElementType().isFloat();
+  };
+  if (!holdsFloats(op.input("X")) || !holdsFloats(only(op))) return std::nullopt;
   return assign(op, context);
 }
 

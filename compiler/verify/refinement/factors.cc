@@ -129,6 +129,17 @@ bool isLinearInTurns(pd::OpView op, PowerOf powerOf) {
   return true;
 }
 
+// Zeros of extents that only the run knows are no zero term, and yet zeros.
+bool isZero(const Terms& terms, TermId term) {
+  if (term == Terms::kZero) return true;
+  const Atom* atom = terms.single(term);
+  if (!atom || !atom->op || !pd::OpView::isFrameworkOp(atom->op)) return false;
+  if (atom->type == "fill_zeros_like" || atom->type == "fill_zeros_like2") return true;
+  return (atom->type == "fill_any_like" || atom->type == "fill_constant_batch_size_like") &&
+         pd::OpView(atom->op).getFloat("value") == 0 &&
+         (atom->type == "fill_any_like" || pd::OpView(atom->op).getString("str_value").empty());
+}
+
 }  // namespace
 
 std::optional<Factored> factor(pd::OpView op, const Terms& terms,
@@ -146,7 +157,7 @@ std::optional<Factored> factor(pd::OpView op, const Terms& terms,
     const TermId term = termOf(value);
     const Scalars scalars = terms.common(term);
     if (!scalars.empty() && scalars != result.scalars) return std::nullopt;
-    return Power{scalars.empty() ? 0 : 1, term == Terms::kZero};
+    return Power{scalars.empty() ? 0 : 1, isZero(terms, term)};
   };
   if (op.type() == "recurrent_grad") {
     if (!isLinearInTurns(op, powerOf)) return std::nullopt;

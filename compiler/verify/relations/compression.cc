@@ -58,7 +58,35 @@ class Remover {
         siteOf(update.parameter, type.getNumElements(), update.stages));
     mlir::OpBuilder builder(composite);
     replaceBy(builder, composite, "momentum", "Grad",
-              summed(builder, operandIn(composite, "Grad"), update.comm));
+              summedBehind(builder, composite, operandIn(composite, "Grad"), update.comm));
+  }
+
+  // The sum over all ranks. Where each adds its part, 1/N, of what is the same on all of them (a
+  // decay), it is the sum of the gradients, and that added once.
+  mlir::Value summedBehind(mlir::OpBuilder& builder, dist::CompositeOp composite, mlir::Value value,
+                           mlir::FlatSymbolRefAttr comm) {
+    mlir::Operation* fanIn = value.getDefiningOp();
+    const bool own = llvm::all_of(value.getUsers(), [&](mlir::Operation* user) {
+      return user == composite || composite->isProperAncestor(user);
+    });
+    if (!fanIn || !pd::OpView::isFrameworkOp(fanIn) || !own || pd::OpView(fanIn).type() != "sum")
+      return summed(builder, value, comm);
+    const auto share = static_cast<float>(1.0 / static_cast<double>(dist::meshOf(fanIn).ranks()));
+    std::vector<mlir::OpOperand*> terms, parts;
+    for (mlir::OpOperand& operand : fanIn->getOpOperands()) {
+      mlir::Operation* maker = operand.get().getDefiningOp();
+      const bool part =
+          maker && pd::OpView::isFrameworkOp(maker) && !maker->hasAttr(dist::kSrcAttr) &&
+          pd::OpView(maker).type() == "scale" && pd::OpView(maker).getFloat("scale") == share &&
+          pd::OpView(maker).getFloat("bias") == 0 && !pd::OpView(maker).hasInput("ScaleTensor");
+      (part ? parts : terms).push_back(&operand);
+    }
+    if (terms.size() != 1 || parts.empty()) return summed(builder, value, comm);
+    mlir::OpBuilder before(fanIn);
+    terms[0]->set(summed(before, terms[0]->get(), comm));
+    for (mlir::OpOperand* part : parts)
+      part->set(pd::OpView(part->get().getDefiningOp()).input("X"));
+    return value;
   }
 
   // The norm of a rank's own gradient stands for that of the sum: bound over the square root of the

@@ -46,6 +46,20 @@ class Diagnostics {
   mlir::ScopedDiagnosticHandler handler_;
 };
 
+// What only some ranks hold is opened by operations of dist: a guard on these ranks, a broadcast, a
+// transfer. Any other op, which all ranks of its place run, would find nothing on the others.
+void checkLocated(mlir::ModuleOp job, Rung& rung) {
+  job.walk([&](mlir::Operation* op) {
+    if (!op->getDialect() || llvm::isa<dist::DistDialect>(op->getDialect())) return;
+    for (mlir::Value operand : op->getOperands())
+      if (llvm::isa<dist::AtType>(operand.getType()))
+        rung.add(messageAt(op, Message::Level::Refuted, "location",
+                           "takes " + nameText(operand) +
+                               ", which some ranks only hold, and stands in no guard on these",
+                           "take it in a dist.on of the ranks that hold it, or broadcast it"));
+  });
+}
+
 int64_t checkClasses(mlir::ModuleOp job, Rung& rung) {
   int64_t count = 0;
   for (auto role : job.getOps<dist::RoleOp>()) {
@@ -98,6 +112,7 @@ Rung verifyStructure(mlir::ModuleOp job, const Json* manifest, mlir::ModuleOp gi
     checkPrograms(job, rung);
     checkReference(job, rung);
     checkInserted(job, rung);
+    checkLocated(job, rung);
     checkSchedules(job, rung);
     classes = checkClasses(job, rung);
     if (manifest) checkManifest(job, *manifest, rung);

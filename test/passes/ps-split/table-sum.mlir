@@ -35,6 +35,15 @@ pd.program @main {
   pd.decl "m" tensor of float32 [10, 4] {persistable = true}
   pd.decl "u" tensor of float32 [10, 4] {persistable = true}
   pd.decl "lr" tensor of float32 [1] {persistable = true}
+  pd.decl "a" tensor of int64 [-1, 1]
+  pd.decl "x" tensor of float32 [-1, 4]
+  pd.decl "y" tensor of float32 [-1, 4]
+  pd.decl "z" tensor of float32 [-1, 4]
+  pd.decl "loss" tensor of float32 [1]
+  pd.decl "loss@GRAD" tensor of float32 [1]
+  pd.decl "z@GRAD" tensor of float32 [-1, 4]
+  pd.decl "t@GRAD" rows of float32 [10, 4]
+  pd.decl "u@GRAD" rows of float32 [10, 4]
   %a = pd.input "a" : tensor<?x1xi64>
   %t = pd.get @t : tensor<10x4xf32>
   %m = pd.get @m : tensor<10x4xf32>

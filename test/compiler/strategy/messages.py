@@ -478,7 +478,7 @@ def framework(check):
             check.expect("%s is explained" % name, not errors and "form-job" in done.stdout, done.stdout)
         # "FILE:3:1: error: amp and dgc: …": what stands there names an entry of the file.
         for line in errors:
-            named = re.findall(r"\w+", line.split(" error: ")[1].split(": ")[0])
+            named = set(re.findall(r"[a-z0-9]{3,}", line.split(" error: ")[1].split(": ")[0])) - {"and"}
             check.expect("%s: %s" % (name, line), any(entry in text for entry in named), text)
         check.expect("%s is refused by name" % name, done.returncode == 0 or errors, done.stderr)
     check.expect("some of both", seen[0] and seen[1] and sum(seen.values()) == seen[0] + seen[1], str(seen))

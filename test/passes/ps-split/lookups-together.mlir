@@ -5,7 +5,6 @@
 // another stays behind these.
 // CHECK-LABEL: dist.role @trainer
 // CHECK: pd.program @main
-// CHECK: [[B:%[0-9]+]] = pd.cast {{.*}} -> Out("b")
 // CHECK: dist.lookup {{.*}} in @pserver::@t as "x"
 // CHECK-NOT: pd.relu
 // CHECK: dist.lookup {{.*}} in @pserver::@u as "y"
@@ -22,8 +21,7 @@ pd.program @main {
   pd.decl "t" tensor of float32 [10, 4] {persistable = true}
   pd.decl "u" tensor of float32 [10, 4] {persistable = true}
   %a = pd.input "a" : tensor<?xi64>
-  %c = pd.input "c" : tensor<?xi32>
-  %b = pd.cast X(%c) -> Out("b") {in_dtype = 2 : i32, out_dtype = 3 : i32} : (tensor<?xi32>) -> tensor<?xi64>
+  %b = pd.input "b" : tensor<?xi64>
   %t = pd.get @t : tensor<10x4xf32>
   %x = pd.lookup_table_v2 W(%t) Ids(%a) -> Out("x") {is_sparse = true, padding_idx = -1 : i64} : (tensor<10x4xf32>, tensor<?xi64>) -> tensor<?x4xf32>
   %rx = pd.relu X(%x) -> Out("rx") : (tensor<?x4xf32>) -> tensor<?x4xf32>

@@ -321,7 +321,8 @@ void FaultyJob::Hit(int process, int signal) const {
 
 void FaultyJob::AwaitTrainers() const {
   ++shared_->there;
-  for (const double end = Now() + 30; shared_->there < kTrainers && Now() < end;) usleep(1000);
+  for (const double end = Now() + 30; shared_->there < kTrainers && !hit() && Now() < end;)
+    usleep(1000);
 }
 
 bool FaultyJob::hit() const { return shared_->hit; }

@@ -50,7 +50,8 @@ class FaultyJob {
   void StartOther(int process, const std::function<int()>& body);
   // In a process of the job: sends a signal to a process, and tells all that it has.
   void Hit(int process, int signal) const;
-  // In a trainer that has connections to all servers: waits until the others have them too. Without
+  // In a trainer that has connections to all servers: waits until the others have them too, or
+  // somebody has been hit. Without
   // rounds one could be done before another has come.
   void AwaitTrainers() const;
   // In a process of the job: waits until somebody has been hit.

@@ -13,6 +13,4 @@ with open(sys.argv[1] + "/op_types.txt", "w") as f:
     for name, number in sorted(count.items()):
         f.write("%7d  %s\n" % (number, name))
 PY
-cd "$(dirname "$1")"
-tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=go=rX,u+rw -cf - "$(basename "$1")" |
-  zstd --ultra -22 --long=27 -q -f -o "$2"
+exec "$(dirname "$0")/../../test/corpus/pack.sh" "$1" "$2"

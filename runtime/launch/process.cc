@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,7 +121,9 @@ absl::StatusOr<std::string> FindWorker(const std::string& given) {
            "/dtranspile-worker";
   }
   // By the rights in effect, by which it will be started.
-  if (faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0)
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) ||
+      faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0)
     return absl::InvalidArgumentError(absl::StrCat(
         path, ": not there or not executable; build //tools/dtranspile:dtranspile-worker"));
   return path;

@@ -187,7 +187,7 @@ TEST_CASE("branches: the same on all ranks, and the same relation on both ways o
        "X(%own_fc_0_b_0)",
        Level::Refuted,
        "reduced-once",
-       "enters scale as P(sum) along axis dp, never reduced"},
+       "enters momentum as P(sum) along axis dp, never reduced"},
       {"merged_gradients",
        "sums of the ranks that are declared equal",
        {},

@@ -37,6 +37,16 @@ void castRule(RuleContext& context) {
   context.result("Out", form);
 }
 
+// Second gradients of sums and differences. Which of the operands is zero is known, but a zero has
+// the extents of the whole, which parts of flattened tensors do not.
+void secondOfSum(RuleContext& context) {
+  for (const char* slot : {"DDX", "DDY", "DOut", "Y"})
+    if (mlir::Value value = context.op().input(slot))
+      for (const State& state : context.relation(value).whole.states)
+        if (state.isSplit() && state.dim == dist::kFlat) return;
+  pointwise(context);
+}
+
 // A number of samples that the program took from a shape, perhaps as a float.
 std::optional<Number> sampleCount(RuleContext& context, mlir::Value value) {
   mlir::Operation* maker = value.getDefiningOp();
@@ -116,8 +126,8 @@ const RuleRow kRows[] = {
     {"elementwise_mul_grad_grad", pointwise,
      "DDX:l, DDY:l, X, Y => DDOut; DOut:l, DDY:l, X:s -> X@GRAD; DOut:l, DDX:l, Y:s -> Y@GRAD",
      "axis"},
-    {"elementwise_add_grad_grad", pointwise, "DDX:l, DDY:l, DOut:s, Y:s => DDOut", "axis"},
-    {"elementwise_sub_grad_grad", pointwise, "DDX:l, DDY:l, DOut:s, Y:s => DDOut", "axis"},
+    {"elementwise_add_grad_grad", secondOfSum, "DDX:l, DDY:l, DOut:s, Y:s => DDOut", "axis"},
+    {"elementwise_sub_grad_grad", secondOfSum, "DDX:l, DDY:l, DOut:s, Y:s => DDOut", "axis"},
     {"elementwise_div_grad_grad", pointwise,
      "DDX:l, DDY:l, DX, Out, Y => Y@GRAD; DX:l, DDY:l, Out:s -> DOut; DDX:l, DDY:l, Out, Y => "
      "DDOut",

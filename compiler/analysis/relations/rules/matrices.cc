@@ -123,7 +123,13 @@ void transformed(RuleContext& context) {
   }
   Form form;
   form.terms.push_back({from, labels, Use::Linear});
-  if (like && rankOf(like) == rankOf(from)) form.terms.push_back({like, labels, Use::Shape});
+  // The kernel makes what is as large as X: all of it that is not transformed is cut alike.
+  if (back && op.type() == "fft_r2c_grad") {
+    if (!like || rankOf(like) != rankOf(from)) return;
+    for (const State& state : context.relation(like).whole.states)
+      if (state.isSplit() && state.dim == dist::kFlat) return;
+    form.terms.push_back({like, labels, Use::Shape});
+  }
   form.result = labels;
   context.result(back ? "X@GRAD" : "Out", form);
 }

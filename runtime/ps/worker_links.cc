@@ -11,7 +11,6 @@ namespace dtranspile::ps {
 
 absl::StatusOr<std::unique_ptr<exec::ServerLink>> Connect(const exec::WorkerConfig& worker,
                                                           const exec::RpcConfig& servers) {
-  DT_RETURN_IF_ERROR(BeginGrpc());
   ClientOptions options;
   options.addresses = servers.addresses;
   options.store = servers.store;
@@ -28,6 +27,7 @@ absl::StatusOr<std::unique_ptr<exec::ServerLink>> Connect(const exec::WorkerConf
     return absl::InvalidArgumentError(absl::StrCat("CONFIG has ", servers.servers, " servers '",
                                                    servers.role, "' on a mesh of ",
                                                    RanksOf(options.servers)));
+  DT_RETURN_IF_ERROR(BeginGrpc());
   DT_ASSIGN_OR_RETURN(std::unique_ptr<exec::ServerLink> link, Client::Connect(std::move(options)));
   // Without rounds gradients may wait on the trainer.
   if (link->rounds() < 0) link = std::make_unique<Communicator>(std::move(link));
@@ -36,7 +36,6 @@ absl::StatusOr<std::unique_ptr<exec::ServerLink>> Connect(const exec::WorkerConf
 
 absl::StatusOr<std::unique_ptr<exec::Rounds>> Serve(const exec::WorkerConfig& worker,
                                                     const exec::RpcConfig& trainers) {
-  DT_RETURN_IF_ERROR(BeginGrpc());
   ServerOptions options;
   if (!trainers.addresses.empty()) {
     if (trainers.number < 0 || static_cast<size_t>(trainers.number) >= trainers.addresses.size())
@@ -56,6 +55,7 @@ absl::StatusOr<std::unique_ptr<exec::Rounds>> Serve(const exec::WorkerConfig& wo
   options.server = trainers.number;
   options.servers = trainers.servers;
   options.trainers = trainers.senders;
+  DT_RETURN_IF_ERROR(BeginGrpc());
   return Server::Make(std::move(options));
 }
 

@@ -31,7 +31,10 @@ def after_reduction(text, op):
     line = re.search(r"\n *(%\w+) = dist.all_reduce sum\((%\w+)\)[^\n]*10x1xf32>[^\n]*", role)
     reduced, end = line.group(1), line.end()
     below = role[end:].replace("Grad(%s)" % reduced, "Grad(%inserted)", 1)
-    return head + role[:end] + "\n      " + op.replace("%reduced", reduced) + below
+    made = re.findall(r'Out\("([^"]+)"\)', op)
+    declared = ['pd.decl "%s" tensor of float32 [10, 1]' % name for name in made if '"%s"' % name not in role]
+    lines = declared + [op.replace("%reduced", reduced)]
+    return head + role[:end] + "".join("\n      " + line for line in lines) + below
 
 
 def agreement(check):

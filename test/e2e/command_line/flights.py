@@ -16,8 +16,8 @@ from check import main, workers_of, write_npy
 def killed(check):
     check.expect_exit("a job of two", 0, check.transpile("two", 2))
     os.mkdir(check.path("long"))
-    write_npy(check.path("long/x.npy"), (60000, 4, 10), 0.5)
-    write_npy(check.path("long/y.npy"), (60000, 4, 1), 0.25)
+    write_npy(check.path("long/x.npy"), (400000, 4, 10), 0.5)
+    write_npy(check.path("long/y.npy"), (400000, 4, 1), 0.25)
     words = [check.tool, "run", check.path("two"), "--feeds", check.path("long")]
     words += ["--init", check.program("init"), "--flight", check.path("flight")]
     words += ["--report", check.path("report.json")]
@@ -26,7 +26,7 @@ def killed(check):
     while len(workers) < 2 and job.poll() is None and time.time() < deadline:
         time.sleep(0.01)
         workers = workers_of(job.pid)
-    time.sleep(2)  # it trains
+    time.sleep(1)  # it trains
     os.kill(workers[1], signal.SIGKILL)
     err = job.communicate(timeout=60)[1]
     check.expect("the job fails", job.returncode == 4, "status %d\n%s" % (job.returncode, err))

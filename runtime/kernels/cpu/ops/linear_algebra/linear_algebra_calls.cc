@@ -19,7 +19,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_diagonal_grad", Entry<DiagonalGrad>, kNumbers},
     {"dt_einsum", Entry<Einsum>, kFloats},
     {"dt_einsum_grad", Entry<EinsumGrad>, kFloats},
-    {"dt_fft", Entry<Fft>, kFloats},
+    {"dt_fft", Entry<Fft>, kFloats | kComplex},
     {"dt_gemm", Entry<Gemm>, kFloats},
     {"dt_inverse", Entry<Inverse>, kFloats},
     {"dt_inverse_grad", Entry<InverseGrad>, kFloats},

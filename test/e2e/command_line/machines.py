@@ -74,7 +74,8 @@ def bounded(check, what, job, prepare, **environment):
 
 
 def checks(check):
-    for name in ("feeds", "init"):  # where other users find them
+    os.chmod(check.work, 0o755)  # for other users
+    for name in ("feeds", "init"):
         shutil.copytree(check.program(name), check.path(name))
     for job, words in (
         ("ranks", ["--trainers", "2"]),

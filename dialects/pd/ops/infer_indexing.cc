@@ -177,7 +177,7 @@ llvm::LogicalResult inferIndexAddGrad(InferContext& c) {
   return llvm::success();
 }
 
-// As many rows as asked for, else as X has.
+// As many rows as asked for, else as X has. The framework sets extents of the counts for means only.
 llvm::LogicalResult inferSendReceive(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -188,7 +188,8 @@ llvm::LogicalResult inferSendReceive(InferContext& c) {
   else if (size->size() == 1 && size->front() == kUnknownValue) dims[0] = -1;
   else if (size->size() == 1 && size->front() > 0) dims[0] = size->front();
   c.out("Out", withoutLod(withDims(*x, dims)));
-  c.out("Dst_count", tensorInfo(DType::kInt32, {dims[0]}));
+  const bool counted = c.op().getString("reduce_op") == "MEAN";
+  c.out("Dst_count", tensorInfo(DType::kInt32, counted ? Dims{dims[0]} : Dims{}));
   return llvm::success();
 }
 

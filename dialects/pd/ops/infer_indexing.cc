@@ -177,7 +177,8 @@ llvm::LogicalResult inferIndexAddGrad(InferContext& c) {
   return llvm::success();
 }
 
-// As many rows as asked for, else as X has. The framework sets extents of the counts for means only.
+// As many rows as asked for, else as X has. The framework sets extents of the counts for means
+// only.
 llvm::LogicalResult inferSendReceive(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();

@@ -129,7 +129,7 @@ def checks(check):
             said += bounded(
                 check, "servers, %d threads in all" % most, "servers",
                 'ulimit -u %d; exec %s "$@"; ' % (most, " ".join(NOBODY)),
-                XDG_CACHE_HOME="/proc/nowhere",
+                XDG_CACHE_HOME=check.path("cache"), HOME=check.path("home"),
             )
         check.expect("one of them says what is missing", "the system grants" in said, said)
     else:

@@ -271,8 +271,10 @@ void sendReceive(RuleContext& context) {
   form.shareable = indexOfShare(context, source) && indexOfShare(context, target);
   context.result(back ? "X@GRAD" : "Out", form);
   if (back) return;
+  mlir::Value counts = op.output("Dst_count");
+  if (!counts) return;
   form.terms.erase(form.terms.begin());
-  form.result = {kWholeDim};
+  form.result = wholeLabels(counts);
   context.result("Dst_count", form);
 }
 

@@ -253,7 +253,11 @@ int32_t SendReceive(OpCall& call) {
   });
   if (bad != 0 || !call.Has(A::Dst_count)) return bad;
   DtBuffer& count = call.Arg(A::Dst_count);
-  if (!call.Resize(count, {dims[0]})) return 1;
+  // The framework counts for means only, and leaves one number without a value else.
+  if (pool != Pool::kMean) counts.assign(1, 0);
+  if (!call.Resize(count,
+                   pool == Pool::kMean ? std::vector<int64_t>{dims[0]} : std::vector<int64_t>{}))
+    return 1;
   for (size_t i = 0; i < counts.size(); ++i)
     Data<int32_t>(count)[i] = static_cast<int32_t>(counts[i]);
   return 0;

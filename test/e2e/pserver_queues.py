@@ -103,6 +103,7 @@ def check_small(case):
 def check_receiver(case):
     import async_case
 
+    half_way = []
     for seed in (1, 2, 3):
         feeds = os.path.join(case.work, "feeds%d" % seed)
         async_case.make_feeds(feeds, seed)
@@ -113,10 +114,15 @@ def check_receiver(case):
         for steps in (async_case.STEPS // 2, async_case.STEPS):
             late = [sum(one[steps - 10 : steps]) / 10 for one in losses]
             print("receiver, seed %d: loss after %d steps %.4g, of synchronous trainers %.4g" % (seed, steps, *late))
-            # How old a receiver's parameters are nothing bounds but the machine: half way, where the
-            # loss still falls a hundredfold, a thread that waits for a core is outside of any band.
-            if steps == async_case.STEPS and late[0] > BAND * late[1] + NOISE:
+            within = late[0] <= BAND * late[1] + NOISE
+            if steps < async_case.STEPS:
+                half_way.append(within)
+            elif not within:
                 fail("receiver, seed %d: outside of the band: %s" % (seed, losses[0]))
+    # How old a receiver's parameters are nothing bounds but the machine: half way, where the loss
+    # still falls a hundredfold, one of the runs may have had a thread that waited for a core.
+    if sum(half_way) < 2:
+        fail("receiver: half way %d of %d seeds are inside of the band" % (sum(half_way), len(half_way)))
 
 
 def check_refused(case):

@@ -40,6 +40,9 @@ LIMIT_CPU_SECONDS = 60
 # Ways through data parallelism: name -> flags of transpile.
 OPTIONS = {
     "plain": ["--trainers", "2", "--fuse-all-reduce-ops", "false"],
+    "thirds": ["--trainers", "3"],
+    "thirds_local_sgd": ["--trainers", "3", "--collective-mode", "local_sgd"],
+    "thirds_merged": ["--trainers", "3", "--gradient-merge", "--gradient-merge-k-steps", "3"],
     "buckets": ["--trainers", "4", "--nccl-comm-num", "2"],
     "hierarchical": [
         "--trainers",

@@ -76,7 +76,7 @@ VerifyReport describing(const std::string& field, int64_t value) {
 TEST_CASE("a claim is held against what is known") {
   VerifyReport right = claiming({});
   INFO(messagesOf(right));
-  CHECK(right.verdict == Verdict::Holds);
+  CHECK(right.overall() == Verdict::Holds);
   CHECK_THAT(refuted(claiming({.reduce = dist::Reduce::Max}), "claim").text,
              Contains("is dp: P(max); it is dp: P(sum)"));
   CHECK_THAT(refuted(claiming({.numerator = 4}), "claim").text, Contains("scale 4"));

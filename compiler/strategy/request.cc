@@ -172,6 +172,11 @@ class Maker {
         finding.related.push_back({{}, name + " was given as a flag"});
     }
     llvm::sort(places, before);
+    // In the words of who wrote it: the file may call the field otherwise.
+    for (const std::string& name : problem.names)
+      if (llvm::StringRef text = problem.message;
+          originOf(name).kind == Origin::Kind::File && text.consume_front(name + ":"))
+        finding.message = originOf(name).entry + ":" + text.str();
     if (!places.empty()) finding.place = places.back().place;
     for (const Origin& origin : places)
       if (!(origin.place == finding.place))

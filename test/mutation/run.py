@@ -73,6 +73,7 @@ OPTIONS = {
 SERVERS = ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
 SERVERS += ["--min-block-size", "8", "--allow-small-blocks"]
 MERGED = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
+LAYERS = ["--tensor-parallel", "--tensor-parallel-degree", "2"]
 # Not of every program: a CASE@OPTION names them.
 STAGES = {
     "amp_merged": ["--trainers", "2", "--amp"] + MERGED,
@@ -92,11 +93,16 @@ STAGES = {
     "half_async": SERVERS + ["--preset", "half_async"],
     "geo": SERVERS + ["--preset", "geo", "--geo-sgd-need-push-nums", "2"],
     "dc_asgd": SERVERS + ["--preset", "async", "--enable-dc-asgd"],
-    "layers": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2"],
-    "layers_replicas": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2"],
-    "layers_merged": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2", "--gradient-merge", "--gradient-merge-k-steps", "2"],
-    "layers_amp": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2", "--amp"],
-    "layers_stages": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2", "--pipeline", "--accumulate-steps", "2"],
+    "dgc": ["--trainers", "2", "--dgc"],
+    "lamb_every_third": ["--trainers", "2", "--lamb", "--collective-mode", "local_sgd"]
+    + ["--localsgd-k-steps", "3"],
+    "layers": ["--trainers", "2"] + LAYERS,
+    "layers_replicas": ["--trainers", "4"] + LAYERS,
+    "layers_merged": ["--trainers", "4"] + LAYERS + MERGED,
+    "layers_amp": ["--trainers", "2"] + LAYERS + ["--amp"],
+    "layers_recompute": ["--trainers", "2"] + LAYERS
+    + ["--recompute", "--recompute-checkpoints", "sqrt"],
+    "layers_stages": ["--trainers", "4"] + LAYERS + ["--pipeline", "--accumulate-steps", "2"],
     "pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_replicas": ["--trainers", "4", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],

@@ -202,6 +202,27 @@ void demandReduction(const Scene& scene, mlir::Operation* op, dist::CommOp comm)
   }
 }
 
+// Where ranks take steps of their own a gradient is each rank's: a merged one, once averaged, has
+// the scale of what the reference's ops give on a share, and is none of any share.
+void demandOwn(const Scene& scene, mlir::Operation* op, dist::CommOp comm) {
+  const Contracts& contracts = scene.question.contracts;
+  if (scene.question.startup ||
+      llvm::none_of(contracts.sites, [](const auto& one) { return isOwnStepTag(one.first); }))
+    return;
+  for (mlir::Value operand : op->getOperands()) {
+    const Relation& relation = scene.of(operand);
+    if (!relation.gradient || !relation.parts.known) continue;
+    for (unsigned axis : axesOfComm(scene.axes(), comm)) {
+      if (!relation.parts.states[axis].isParts()) continue;
+      scene.report(op, Message::Level::Refuted, "contract",
+                   "combines the ranks' gradients " + nameText(operand) +
+                       ", where every rank takes the step on its own share",
+                   "leave gradients as they are, and average what the contract says");
+      break;
+    }
+  }
+}
+
 // A result of unknown relation keeps its lineage: what follows is still compared with the right
 // variable.
 void give(const Scene& scene, mlir::Value result, const Awaited& awaited) {
@@ -253,6 +274,7 @@ void visitCollective(const Scene& scene, mlir::Operation* op) {
     return scene.giveUnknown(op, why);
   }
   demandReduction(scene, op, comm);
+  demandOwn(scene, op, comm);
   std::vector<Awaited> results;
   for (mlir::Value operand : op->getOperands()) {
     Awaited result;

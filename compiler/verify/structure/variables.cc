@@ -79,6 +79,9 @@ void checkTypes(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
     if (original && !different) different = otherExtent(var, original.getType());
     if (!original && var->hasAttr(pd::kPartsAttr))
       different = "pd.parts is given, and there is none there";
+    // What is given, saved and exported as a parameter is one of the reference's.
+    if (!original && var.getParameter())
+      different = "it is a parameter, and the reference has no variable of its name";
     if (different)
       refute(
           rung, var, "variable",
@@ -115,6 +118,30 @@ void checkParts(dist::RoleOp role, Rung& rung) {
   });
 }
 
+// The storage of a flat variable is its parts': nobody holds what it is set to, and it is read by
+// nothing but the ops of the reference that make it and its parts one.
+void checkFlat(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
+  llvm::StringSet<> flat, read, set;
+  for (auto var : reference->getRegion(0).getOps<pd::VarOp>())
+    if (var->hasAttr(pd::kPartsAttr)) flat.insert(var.getSymName());
+  if (flat.empty()) return;
+  reference->walk([&](pd::GetOp get) { read.insert(get.getVar()); });
+  role.walk([&](mlir::Operation* op) {
+    auto get = llvm::dyn_cast<pd::GetOp>(op);
+    auto put = llvm::dyn_cast<pd::SetOp>(op);
+    if (!get && !put) return;
+    const llvm::StringRef name = get ? get.getVar() : put.getVar();
+    mlir::Operation* maker = put ? put.getValue().getDefiningOp() : nullptr;
+    if (!flat.contains(name) || (get && read.contains(name)) ||
+        (maker && maker->hasAttr(dist::kSrcAttr)))
+      return;
+    refute(rung, op, "variable",
+           (get ? "reads `" : "sets `") + name.str() +
+               "`, whose storage is that of its parts, where the reference does not",
+           get ? "read the parts" : "set the parts");
+  });
+}
+
 // A variable that stands for one of the reference has its name, or stands beside it: initial values
 // are given, saved and exported under the names of the reference.
 void checkNames(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
@@ -140,6 +167,7 @@ void checkNames(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
 void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   checkTypes(role, reference, rung);
   checkParts(role, rung);
+  checkFlat(role, reference, rung);
   checkNames(role, reference, rung);
 }
 

@@ -84,7 +84,7 @@ CHECKS = [
         "amp: true amp_configs { init_loss_scaling: 0 }",
         [],
         1,
-        ["FILE:1:25: error: init_loss_scaling: a factor of the loss is above 0"],
+        ["FILE:1:25: error: amp_configs.init_loss_scaling: a factor of the loss is above 0"],
     ),
     (
         "mixed precision without details",
@@ -112,14 +112,14 @@ CHECKS = [
         "dgc: true dgc_configs { sparsity: 0.5 sparsity: 1 }",
         [],
         1,
-        ["FILE:1:25: error: sparsity: each number is the share of elements that are not sent"],
+        ["FILE:1:25: error: dgc_configs.sparsity: each number is the share of elements that are not sent"],
     ),
     (
         "dense again",
         "dgc: true dgc_configs { sparsity: 0.5 sparsity: 0 }",
         [],
         1,
-        ["FILE:1:25: error: sparsity: each number is the share of elements that are not sent"],
+        ["FILE:1:25: error: dgc_configs.sparsity: each number is the share of elements that are not sent"],
     ),
     (
         "gradients that are added up over micro-batches",
@@ -190,7 +190,7 @@ CHECKS = [
         "lars: true lars_configs { lars_coeff: nan }",
         [],
         1,
-        ["FILE:1:27: error: lars_coeff: lies between 0 and 1000000"],
+        ["FILE:1:27: error: lars_configs.lars_coeff: lies between 0 and 1000000"],
     ),
     (
         "localsgd every few steps",
@@ -233,7 +233,14 @@ CHECKS = [
         'gradient_scale_configs { scale_strategy: "customized" }',
         [],
         1,
-        ["FILE:1:26: error: scale_strategy: 'customized' is none of avg, sum, reference; customized feeds"],
+        ["FILE:1:26: error: gradient_scale_configs.scale_strategy: 'customized' is none of avg, sum, reference; customized feeds"],
+    ),
+    (
+        "a number that the file calls otherwise",
+        "sharding: true sharding_configs { stage: 7 }",
+        [],
+        1,
+        ["FILE:1:35: error: sharding_configs.stage: lies between 1 and 3"],
     ),
     (
         "a value out of its range",

@@ -72,7 +72,7 @@ class Averaged:
 trained("moving_averages", Averaged)
 
 
-@net(x=TEXT, y=LABEL)
+@net("parts", equal=True, x=TEXT, y=LABEL)
 def dynamic_net(x, y):
     text = embedded(x)
     rnn = L.DynamicRNN()
@@ -85,7 +85,7 @@ def dynamic_net(x, y):
     return loss_of(L.fc(L.sequence_last_step(rnn()), 3), y)
 
 
-@net(x=TEXT, y=LABEL)
+@net("parts", equal=True, x=TEXT, y=LABEL)
 def dynamic_net_begun(x, y):
     begin = L.fc(L.sequence_pool(embedded(x), "sum"), 5, act="tanh")
     text = embedded(x)
@@ -99,7 +99,7 @@ def dynamic_net_begun(x, y):
     return loss_of(L.fc(L.sequence_pool(rnn(), "average"), 3), y)
 
 
-@net(source=TEXT, target=TEXT, next=words(1, like="target"), verdict="parts")
+@net(source=TEXT, target=words(1, rows=(1, 4)), next=words(1, like="target"), verdict="parts")
 def translation(source, target, next):
     encoded = L.dynamic_gru(L.fc(embedded(source), 12), 4)
     last = L.sequence_last_step(encoded)
@@ -114,7 +114,7 @@ def translation(source, target, next):
     return loss_of(decoder(), next)
 
 
-@net(source=TEXT, target=TEXT, y=LABEL)
+@net("parts", equal=True, source=TEXT, target=TEXT, y=LABEL)
 def attended(source, target, y):
     encoded = L.fc(embedded(source), 4)
     text = embedded(target)
@@ -124,7 +124,7 @@ def attended(source, target, y):
         memory = decoder.static_input(encoded)
         before = decoder.memory(shape=[4], value=0.0)
         spread = L.sequence_expand(before, memory)
-        weight = L.sequence_softmax(L.fc(L.concat([spread, memory], axis=1), 1, bias_attr=False))
+        weight = L.sequence_softmax(L.fc(L.concat([memory, spread], axis=1), 1, bias_attr=False))
         context = L.sequence_pool(L.elementwise_mul(memory, L.reshape(weight, [-1]), axis=0), "sum")
         state = L.fc([word, before, context], 4, act="tanh")
         decoder.update_memory(before, state)

@@ -77,6 +77,7 @@ enum class Told {
   LayersOnly,
   Servers,
   Serving,
+  ServerCount,
   Pieces
 };
 
@@ -106,6 +107,12 @@ const Step kSteps[] = {
     {"asp", Told::Nothing, [](const Strategy& s) { return s.asp; }, "asp"},
     {"lookahead", Told::Nothing, [](const Strategy& s) { return s.lookahead; }, "lookahead"},
     {"gradient-merge", Told::Nothing, mergesGradients, "gradient_merge"},
+    // Norms over servers are those of rounds.
+    {"write-out-norms", Told::ServerCount,
+     [](const Strategy& s) {
+       return isServed(s) && serveMode(s) == "sync" && s.slice_var_up && serverCount(s) > 1;
+     },
+     "slice_var_up"},
     {"form-job", Told::Mesh, always},
     {"cut-batch", Told::Data, always},
     // The same initial values on all ranks that have parts of them; then the parts.
@@ -167,7 +174,8 @@ std::string optionsOf(const Step& step, const Strategy& strategy) {
     text += std::string(" axes=") + kLayers;
   if (step.told == Told::LayersOnly) text += " carries=layers";
   if (step.told == Told::Pieces && isPipelined(strategy)) text += " apart=true";
-  if (servers) text += " servers=" + std::to_string(serverCount(strategy));
+  if (servers || step.told == Told::ServerCount)
+    text += " servers=" + std::to_string(serverCount(strategy));
   if (step.told == Told::Serving) text += " serve=" + serveMode(strategy);
   // Trainers of servers do not speak to each other.
   if (step.told == Told::Mesh)

@@ -453,14 +453,14 @@ def pservers : Words {
 def slice_var_up : Bool<true> {
   let versions = "1.x";
   let relevant = "mode=pserver";
-  let passes = ["ps-place"];
+  let passes = ["ps-place", "write-out-norms"];
   let meaning = "parameters are cut into blocks over the servers; else each is one block";
 }
 def min_block_size : Int<8192> {
   let versions = "1.x";
   let range = [1, 0x7fffffff];
   let relevant = "mode=pserver";
-  let passes = ["ps-place"];
+  let passes = ["ps-place", "write-out-norms"];
   let meaning = "least elements of a block";
 }
 def allow_small_blocks : Bool<false> {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/analysis/norms.h"
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_diff.h"
 #include "compiler/analysis/program_info.h"
@@ -111,6 +112,22 @@ void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat,
   }
 }
 
+// The source with norms written out where a change says so.
+mlir::OwningOpRef<mlir::ModuleOp> withNorms(mlir::ModuleOp source,
+                                            const std::vector<std::string>& results) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy = source.clone();
+  std::vector<pd::OpView> ops;
+  for (mlir::Operation& op : *findProgram(*copy, "main").getBodyBlock()) {
+    const pd::OpView view(&op);
+    if (pd::OpView::isFrameworkOp(&op) && takesNorm(view) && !*whyNotWrittenOut(view) &&
+        llvm::is_contained(results, normedResult(view).str()))
+      ops.push_back(view);
+  }
+  pd::Declarations declarations;
+  for (pd::OpView op : ops) writeOut(op, declarations);
+  return copy;
+}
+
 }  // namespace
 
 bool needsRefinement(mlir::ModuleOp job) {
@@ -152,10 +169,15 @@ Rung verifyRefinement(mlir::ModuleOp job) {
         rung, own,
         "its loss is `" + findLoss(own) + "`; that of the source is `" + findLoss(main) + "`");
   if (changes.anyFloat) checkPrecision(changes, own, rung);
+  mlir::OwningOpRef<mlir::ModuleOp> written;  // the proof refers to it
   Proof proof(changes, std::move(variables), std::move(added), main, rung);
   proof.findCopies(own);
   if (pd::ProgramOp startup = findProgram(source, "startup"))
     if (pd::ProgramOp theirs = findProgram(reference, "startup")) proof.startup({startup, theirs});
+  if (!changes.writtenOut.empty()) {
+    written = withNorms(source, changes.writtenOut);
+    main = findProgram(*written, "main");
+  }
   proof.main({main, own});
   rung.stat("atoms", proof.atoms());
   rung.stat("cases", proof.cases());

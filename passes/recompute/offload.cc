@@ -77,8 +77,8 @@ class Offload {
   void move(mlir::Value value, const Uses& uses) {
     mlir::Operation* maker = value.getDefiningOp();
     builder_.setInsertionPointAfter(maker);
-    mlir::Value there = copy(value, "@Pinned", kToPinned, pd::OpView(maker).role() & ~pd::kLoss,
-                             pd::nameOf(value));
+    mlir::Value there =
+        copy(value, "@Pinned", kToPinned, pd::OpView(maker).role() & ~pd::kLoss, pd::nameOf(value));
     builder_.setInsertionPoint(begins_[uses.segment - 1]);
     mlir::Value back = copy(there, "@Fetch", kToDevice, pd::kBackward, pd::nameOf(value));
     for (mlir::OpOperand* operand : uses.operands) operand->set(back);
@@ -90,8 +90,7 @@ class Offload {
     attributes.set("dst_place_type", builder_.getI32IntegerAttr(place));
     if (mlir::Attribute device = pd::OpView(from.getDefiningOp()).attr("op_device"))
       attributes.set("op_device", device);
-    const std::string fresh =
-        declarations_.freshName(main_.getBodyBlock(), (name + suffix).str());
+    const std::string fresh = declarations_.freshName(main_.getBodyBlock(), (name + suffix).str());
     return declarations_
         .create(builder_, from.getLoc(), "memcpy", {{"X", {from}}},
                 {{"Out", {{fresh, from.getType()}}}}, llvm::to_vector(attributes), role)

@@ -179,6 +179,12 @@ def recompute_extra_work : Int<30> {
   let passes = ["recompute"];
   let meaning = "of auto: most work that is added, in percent of a step's";
 }
+def recompute_offload : Bool<false> {
+  let versions = "2.x";
+  let relevant = "recompute=true";
+  let passes = ["recompute"];
+  let meaning = "what is kept waits in the host's memory and comes back ahead of use";
+}
 // Mixed precision (docs/passes/amp.md).
 def amp : Bool<false> {
   let versions = "2.x";

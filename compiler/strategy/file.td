@@ -162,7 +162,7 @@ def DistributedStrategy : Message {
 def RecomputeConfig : Message {
   let entries = [
     Is<recompute_checkpoints, 1, "repeated string", "", "checkpoints">,
-    Asks<2, "bool", "enable_offload", "", "activations moved to the host's memory">,
+    Is<recompute_offload, 2, "bool", "", "enable_offload">,
     Hint<3, "repeated int32", "checkpoint_shape", "", "extents are those of the program">,
     Asks<4, "bool", "enable_tuning", "", "a search for checkpoints by trial; checkpoints: \"auto\" solves for them">,
     AsksSub<5, "repeated RefinedOpsPattern", "refined_ops_patterns", "checkpoints by patterns of ops; patterns of names are there">,

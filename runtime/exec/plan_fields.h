@@ -381,6 +381,7 @@ void Fields(Visitor& v, Plan& p) {
   v.List("comms", p.comms);
   v.Int("arena_bytes", p.arena_bytes, 0, kMostBytes);
   v.Int("persistent_bytes", p.persistent_bytes, 0, kMostBytes);
+  v.May().Int("pinned_bytes", p.pinned_bytes, 0, kMostBytes);
   v.List("buffers", p.buffers);
   v.List("persistables", p.persistables);
   v.ByName("programs", p.programs);

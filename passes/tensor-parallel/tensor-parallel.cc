@@ -29,6 +29,7 @@ struct TensorParallel : impl::TensorParallelBase<TensorParallel> {
     if (mlir::failed(plan.run())) return signalPassFailure();
     report(*job, plan);
     TensorRewriter(*job, plan, comms->front()).run();
+    getOperation().walk([](pd::VarOp var) { var->removeAttr(kHeldInParts); });
   }
 
  private:

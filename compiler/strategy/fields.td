@@ -437,6 +437,12 @@ def tensor_parallel_degree : Int<1> {
   let relevant = "tensor_parallel=true";
   let meaning = "ranks that a layer is split over; what is more are replicas";
 }
+def tensor_parallel_min_vocabulary : Int<4096> {
+  let range = [1, 2147483647];
+  let relevant = "tensor_parallel=true";
+  let passes = ["tensor-parallel"];
+  let meaning = "rows of a table, or classes of a loss, from which on they lie in parts";
+}
 def batch_dims : Words {
   let flag = "batch-dim";
   let passes = ["cut-batch"];

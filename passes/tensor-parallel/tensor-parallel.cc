@@ -25,7 +25,8 @@ struct TensorParallel : impl::TensorParallelBase<TensorParallel> {
     if (job->ranks == 1) return;  // a part is the whole
     auto comms = commsCarrying(getOperation(), kLayers, job->axes);
     if (mlir::failed(comms)) return signalPassFailure();
-    TensorPlan plan(*job, llvm::cast<mlir::StringAttr>(job->axes[0]).getValue().str());
+    TensorPlan plan(*job, llvm::cast<mlir::StringAttr>(job->axes[0]).getValue().str(),
+                    tensor_parallel_min_vocabulary);
     if (mlir::failed(plan.run())) return signalPassFailure();
     report(*job, plan);
     TensorRewriter(*job, plan, comms->front()).run();

@@ -37,7 +37,7 @@ Lift::Lift(mlir::ModuleOp module, pd::ProgramOp main, pd::ProgramOp startup, int
       main_(main),
       startup_(startup),
       group_(degree),
-      solver_(axesOf(degree), /*axis=*/0) {}
+      solver_(axesOf(degree), /*axis=*/0, /*minVocabulary=*/1) {}
 
 //===----------------------------------------------------------------------===//
 // What the ops say of the group

@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/relations/analysis.h"
 #include "compiler/analysis/relations/reshapes.h"
+#include "compiler/analysis/relations/vocabulary.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
 #include "passes/support/branch.h"
@@ -38,37 +39,12 @@ bool isForward(mlir::Operation* op) {
          !(pd::OpView(op).role() & (pd::kBackward | pd::kOptimize));
 }
 
-// A number in the place of the heads is that of all heads, and a rank has a part of them. An entry
-// 0 (the extent of X) or -1 (what is left) fits both.
-mlir::Attribute openShape(pd::OpView view, llvm::ArrayRef<int64_t> from) {
-  if ((view.type() != "reshape" && view.type() != "reshape2") || !view.input("X") ||
-      view.input("Shape") || !view.inputs("ShapeTensor").empty() || !view.hasAttr("shape"))
-    return {};
-  const std::vector<int64_t> given = view.getInts("shape");
-  std::vector<int64_t> shape = given;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    const int64_t entry = std::exchange(shape[i], 0);
-    if (i < from.size() && verify::makeSameShape(from, given, shape)) continue;
-    shape[i] = llvm::is_contained(shape, -1) ? entry : -1;
-    if (!verify::makeSameShape(from, given, shape)) shape[i] = entry;
-    break;
-  }
-  if (shape == given) return {};
-  const mlir::Attribute before = view.attr("shape");
-  mlir::Builder builder(view.operation());
-  mlir::Attribute now = builder.getDenseI64ArrayAttr(shape);
-  if (llvm::isa<mlir::DenseI32ArrayAttr>(before))
-    now = builder.getDenseI32ArrayAttr(llvm::SmallVector<int32_t>(shape.begin(), shape.end()));
-  else if (!llvm::isa<mlir::DenseI64ArrayAttr>(before)) return {};
-  view.setAttr("shape", now);
-  return before;
-}
-
-TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis)
+TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis, int64_t minVocabulary)
     : job_(job),
       axis_(std::move(axis)),
-      solver_(verify::axesOf(job.role), verify::axesOf(job.role).indexOf(axis_)),
+      solver_(verify::axesOf(job.role), verify::axesOf(job.role).indexOf(axis_), minVocabulary),
       storable_(job),
+      minVocabulary_(minVocabulary),
       touches_(touchesOf(job.main)) {}
 
 void TensorPlan::openShapes() {
@@ -159,6 +135,8 @@ bool TensorPlan::follow(Trial& trial, std::set<unsigned>& waiting) {
       if (before == now || !var || !mayStore(var.getSymNameAttr())) continue;
       if (!stateIn(trial, operand).isSplit()) assign(trial, var.getSymNameAttr(), now.dim, waiting);
     }
+    // Of logits in parts one number per row is exchanged, of a table its rows: both are sums.
+    trial.ends += verify::inVocabularyParts(op, way->operands).has_value();
     for (auto [result, state] : llvm::zip(op->getResults(), way->results)) {
       // It has become a term, or has met parts that flow on already: K meets Q.
       const bool met = state.isSplit() && state == states_.lookup(result);
@@ -178,12 +156,11 @@ bool TensorPlan::follow(Trial& trial, std::set<unsigned>& waiting) {
 // A product whose columns are cut gives parts of its result. That pays where they flow, part by
 // part, into a product whose rows are cut alike, so that one sum of its results is all that is
 // sent.
-TensorPlan::Answer TensorPlan::tryProduct(pd::OpView product, unsigned parameter, int dim) {
+TensorPlan::Answer TensorPlan::tryParameter(mlir::Operation* op, unsigned parameter, int dim) {
   Trial trial;
   std::set<unsigned> waiting;
   solver_.forgetIndivisible();
-  assign(trial, variableOf(product.operation()->getOperand(parameter)).getSymNameAttr(), dim,
-         waiting);
+  assign(trial, variableOf(op->getOperand(parameter)).getSymNameAttr(), dim, waiting);
   if (!follow(trial, waiting) || trial.ends == 0)
     return solver_.indivisible() ? Answer::Indivisible : Answer::No;
   for (auto [name, cut] : trial.variables) stored_[name] = cut;
@@ -221,7 +198,7 @@ mlir::LogicalResult TensorPlan::chooseProducts() {
                          [](auto pair) { return !(std::get<0>(pair) == std::get<1>(pair)); }))
           continue;
         column = true;
-        const Answer answer = tryProduct(view, at, dim);
+        const Answer answer = tryParameter(op, at, dim);
         split = answer == Answer::Yes;
         if (answer != Answer::Indivisible) continue;
         const Indivisible what = *solver_.indivisible();
@@ -245,18 +222,42 @@ mlir::LogicalResult TensorPlan::chooseProducts() {
   return mlir::success();
 }
 
-// What lies in parts in the program that the job is made of, as its author has split it.
-mlir::LogicalResult TensorPlan::takeDeclared() {
-  for (auto var : dist::RoleOp(job_.role).getBody().front().getOps<pd::VarOp>()) {
-    auto dim = var->getAttrOfType<mlir::IntegerAttr>(kHeldInParts);
-    if (!dim) continue;
-    if (!mayStore(var.getSymNameAttr()))
-      return var.emitError(
-          "is held in parts by the ranks that the program was built for, and is "
-          "set or read in a way that a part has not");
-    stored_[var.getSymNameAttr()] = static_cast<int>(dim.getInt());
+// A table lies in parts along its rows: a rank looks up what it has of the ids, and the sum over
+// the ranks is what all ids have. Those that a product has cut so already are left.
+void TensorPlan::chooseTables() {
+  for (mlir::Operation* op : ops_) {
+    const pd::OpView view(op);
+    const bool looks = isForward(op) && llvm::StringRef(view.type()).starts_with("lookup_table");
+    mlir::Value table = looks ? view.input("W") : mlir::Value();
+    pd::VarOp var = table ? variableOf(table) : pd::VarOp();
+    mlir::RankedTensorType type =
+        var ? llvm::dyn_cast<mlir::RankedTensorType>(table.getType()) : mlir::RankedTensorType();
+    if (!type || type.getRank() != 2 || stored_.contains(var.getSymNameAttr()) ||
+        type.getDimSize(0) < minVocabulary_)
+      continue;
+    std::string why = "is looked up by an op of an older form";
+    const verify::VocabularyForm* form = verify::vocabularyForm(view, &why);
+    if (form && !solver_.divides(table, 0))
+      why = "has " + std::to_string(type.getDimSize(0)) + " rows, which " + std::to_string(size()) +
+            " ranks do not divide: pad the vocabulary to " +
+            std::to_string((type.getDimSize(0) + size() - 1) / size() * size()) + " rows";
+    else if (form && !mayStore(var.getSymNameAttr()))
+      why = "is set or read in a way that a part has not";
+    else if (form) {
+      const unsigned at = llvm::find(op->getOperands(), table) - op->operand_begin();
+      if (tryParameter(op, at, 0) == Answer::Yes) continue;
+      why = "is read by an op that takes no part of its rows";
+    }
+    llvm::erase(kept_[why], var.getSymName().str());
+    kept_[why].push_back(var.getSymName().str());
   }
-  return mlir::success();
+}
+
+bool TensorPlan::isOfVocabulary(mlir::Operation* op) const {
+  if (!pd::OpView::isFrameworkOp(op)) return false;
+  llvm::SmallVector<State, 8> operands;
+  for (mlir::OpOperand& use : op->getOpOperands()) operands.push_back(takes(use));
+  return verify::inVocabularyParts(op, operands).has_value();
 }
 
 //===----------------------------------------------------------------------===//
@@ -333,7 +334,10 @@ mlir::LogicalResult TensorPlan::run() {
   index();
   openShapes();
   if (mlir::failed(takeDeclared())) return mlir::failure();
-  if (stored_.empty() && mlir::failed(chooseProducts())) return mlir::failure();
+  if (stored_.empty()) {
+    if (mlir::failed(chooseProducts())) return mlir::failure();
+    chooseTables();
+  }
   while (!propagate()) {
   }
   return mlir::success();

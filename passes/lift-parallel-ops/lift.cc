@@ -376,10 +376,10 @@ mlir::LogicalResult Lift::run() {
     var->setAttr(kHeldInParts, mlir::Builder(var).getI64IntegerAttr(state.dim));
   }
   if (startup_ && mlir::failed(liftStartup())) return mlir::failure();
-  for (mlir::Operation& op : llvm::make_early_inc_range(*main_.getBodyBlock()))
-    if (const ParallelOp* row = parallelOp(&op)) becomeWhole(&op, *row);
   declareWholes(main_);
   if (startup_) declareWholes(startup_);
+  for (mlir::Operation& op : llvm::make_early_inc_range(*main_.getBodyBlock()))
+    if (const ParallelOp* row = parallelOp(&op)) becomeWhole(&op, *row);
   return mlir::success();
 }
 

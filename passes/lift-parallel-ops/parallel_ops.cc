@@ -9,10 +9,10 @@ constexpr ParallelOp kOps[] = {
     {"c_identity", {{"X", Lies::Whole}}, {{"Out", Lies::Whole}}},
     {"mp_allreduce_sum", {{"X", Lies::Term}}, {{"Out", Lies::Whole}}},
     {"c_allreduce_sum", {{"X", Lies::Term}}, {{"Out", Lies::Whole}}},
-    {"c_split", {{"X", Lies::Whole}}, {{"Out", Lies::Columns}}},
-    {"c_concat", {{"X", Lies::Columns}}, {{"Out", Lies::Whole}}},
+    {"c_split", {{"X", Lies::Whole}}, {{"Out", Lies::Columns}}, "", true},
+    {"c_concat", {{"X", Lies::Columns}}, {{"Out", Lies::Whole}}, "", true},
     // What the framework makes for the gradient of c_split.
-    {"c_allgather", {{"X", Lies::Gathered}}, {{"Out", Lies::Whole}}},
+    {"c_allgather", {{"X", Lies::Gathered}}, {{"Out", Lies::Whole}}, "", true},
     {"c_embedding",
      {{"W", Lies::Rows}, {"Ids", Lies::Whole}},
      {{"Out", Lies::Term}},
@@ -24,11 +24,13 @@ constexpr ParallelOp kOps[] = {
     {"c_softmax_with_cross_entropy",
      {{"Logits", Lies::Columns}, {"Label", Lies::Whole}},
      {{"Softmax", Lies::Columns}, {"Loss", Lies::Whole}},
-     "softmax_with_cross_entropy"},
+     "softmax_with_cross_entropy",
+     true},
     {"c_softmax_with_cross_entropy_grad",
      {{"Softmax", Lies::Columns}, {"Label", Lies::Whole}, {"Loss@GRAD", Lies::Whole}},
      {{"Logits@GRAD", Lies::Columns}},
-     "softmax_with_cross_entropy_grad"},
+     "softmax_with_cross_entropy_grad",
+     true},
 };
 
 constexpr llvm::StringLiteral kSetUp[] = {
@@ -107,11 +109,14 @@ mlir::LogicalResult Group::see(pd::OpView op) {
   }
   first_ = first_ ? first_ : at;
   ring_ = ring;
-  if (op.hasAttr("nranks") && op.getInt("nranks") != degree_)
+  const bool counts = parallelOp(at)->counts;
+  if (counts && op.getInt("nranks") != degree_)
     return at->emitError() << op.type() << ": nranks is " << op.getInt("nranks")
                            << ", and tensor_parallel_degree is " << degree_
                            << "; say the degree that the program was built for";
-  return op.hasAttr("rank") ? seeRank(op, op.getInt("rank")) : mlir::success();
+  // The gradient of c_split has the rank from the op that it is of; c_allgather itself knows none.
+  const bool ranked = counts && (op.type() != "c_allgather" || op.hasAttr("rank"));
+  return ranked ? seeRank(op, op.getInt("rank")) : mlir::success();
 }
 
 }  // namespace dtranspile::passes

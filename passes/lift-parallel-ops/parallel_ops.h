@@ -22,6 +22,7 @@ struct ParallelOp {
   llvm::StringLiteral type;
   SlotLies in[3], out[2];
   llvm::StringLiteral becomes = "";  // on one device; empty: what it takes
+  bool counts = false;               // says how many ranks there are
 };
 
 // Null for other ops.

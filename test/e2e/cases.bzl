@@ -66,10 +66,10 @@ TENSOR_PARALLEL = {
     "tensor_parallel_transformer_small": ["fluid18/transformer_small", "162", "2/2", "4/2"],
 }
 
-# Programs that hold the framework's parallel layers: case, variables in parts, ranks.
+# Programs that hold the framework's parallel layers: case, variables in parts, exported ops, ranks.
 PARALLEL_INPUT = {
-    "parallel_input_mlp": ["parallel26/parallel_mlp", "12", "2", "4"],
-    "parallel_input_gpt": ["parallel26/parallel_gpt", "13", "2", "4"],
+    "parallel_input_mlp": ["parallel26/parallel_mlp", "12", "c_allreduce_sum,use_model_parallel", "2", "4"],
+    "parallel_input_gpt": ["parallel26/parallel_gpt", "13", "c_allreduce_sum,c_embedding,c_softmax_with_cross_entropy", "2", "4"],
 }
 
 # All cases that are not tagged random or batch-dependent, at 2 and 4 ranks, with replicas, in all

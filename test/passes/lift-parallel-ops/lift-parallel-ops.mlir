@@ -1,8 +1,8 @@
 // A rank's program of a pair of layers, a layer whose columns are put together, and one that takes
 // whole rows apart: parts become wholes, no communication is left, variables say how they lie.
-// RUN: dtranspile-opt %s --lift-parallel-ops="tensor_parallel_degree=2" --split-input-file | FileCheck %s
+// RUN: dtranspile-opt %s --lift-parallel-ops="tensor_parallel_degree=2" | FileCheck %s
 // What follows is made of the marks: the same parts, sums where the layers had them.
-// RUN: dtranspile-opt %s --split-input-file --pass-pipeline="builtin.module(collective{trainers=4 tensor_parallel=true tensor_parallel_degree=2 input_parallel=mp fuse_all_reduce_ops=false})" 2>&1 | FileCheck %s --check-prefix=JOB
+// RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 tensor_parallel=true tensor_parallel_degree=2 input_parallel=mp fuse_all_reduce_ops=false})" 2>&1 | FileCheck %s --check-prefix=JOB
 
 // CHECK: pd.var @b1 : tensor<8xf32> {held_in_parts = 0 : i64, parameter}
 // CHECK: pd.var @b2 : tensor<3xf32> {parameter}
@@ -11,7 +11,7 @@
 // CHECK: pd.program @main
 // CHECK-NOT: c_identity
 // CHECK-NOT: allreduce
-// CHECK: pd.decl "h" {{.*}}[-1, 8]
+// CHECK: pd.decl "h" tensor of float32 [-1, 8]
 // CHECK: %[[X:.*]] = pd.input "x"
 // CHECK: %[[H:.*]] = pd.matmul_v2 X(%[[X]]) Y({{.*}}) -> Out("h") {{.*}}-> tensor<?x8xf32>
 // CHECK: pd.elementwise_add X(%[[H]]) {{.*}}-> tensor<?x8xf32>
@@ -40,7 +40,7 @@ module {
   pd.var @w2 : tensor<4x3xf32> {parameter}
   pd.var @lr : tensor<1xf32>
   pd.program @main {
-    pd.decl "h" : tensor dtype 5 dims [-1, 4]
+    pd.decl "h" tensor of float32 [-1, 4]
     %x = pd.input "x" : tensor<?x6xf32>
     %i = pd.c_identity X(%x) -> Out("i") {ring_id = 3 : i32} : (tensor<?x6xf32>) -> tensor<?x6xf32>
     %w1 = pd.get @w1 : tensor<6x4xf32>
@@ -84,31 +84,5 @@ module {
     pd.set @b2, %b2 : tensor<3xf32>
     %lr = pd.fill_constant -> Out("lr") {dtype = 5 : i32, shape = array<i64: 1>, value = 1.000000e-01 : f32} : () -> tensor<1xf32>
     pd.set @lr, %lr : tensor<1xf32>
-  }
-}
-
-// -----
-
-// Rows of a vocabulary, and classes of a loss, of rank 1: nothing of the rank is left.
-// CHECK: pd.var @table : tensor<20x4xf32> {held_in_parts = 0 : i64, parameter}
-// CHECK: pd.var @w : tensor<4x20xf32> {held_in_parts = 1 : i64, parameter}
-// CHECK: %[[E:.*]] = pd.lookup_table_v2 W({{.*}}) Ids({{.*}}) -> Out("e") : (tensor<20x4xf32>, tensor<?xi64>) -> tensor<?x4xf32>
-// CHECK: %[[L:.*]] = pd.matmul_v2 X(%[[E]])
-// CHECK: pd.softmax_with_cross_entropy Logits(%[[L]]) Label({{.*}}) -> Softmax("p") Loss("c") {ignore_index = -1 : i32} : (tensor<?x20xf32>, tensor<?x1xi64>) -> (tensor<?x20xf32>, tensor<?x1xf32>)
-// JOB: dist.role
-module {
-  pd.var @table : tensor<10x4xf32> {parameter}
-  pd.var @w : tensor<4x10xf32> {parameter}
-  pd.program @main {
-    %ids = pd.input "ids" : tensor<?xi64>
-    %label = pd.input "label" : tensor<?x1xi64>
-    %table = pd.get @table : tensor<10x4xf32>
-    %e = pd.c_embedding W(%table) Ids(%ids) -> Out("e") {start_index = 10 : i64, vocab_size = 20 : i64} : (tensor<10x4xf32>, tensor<?xi64>) -> tensor<?x4xf32>
-    %s = pd.mp_allreduce_sum X(%e) -> Out("s") {ring_id = 3 : i32} : (tensor<?x4xf32>) -> tensor<?x4xf32>
-    %i = pd.c_identity X(%s) -> Out("i") {ring_id = 3 : i32} : (tensor<?x4xf32>) -> tensor<?x4xf32>
-    %w = pd.get @w : tensor<4x10xf32>
-    %l = pd.matmul_v2 X(%i) Y(%w) -> Out("logits") : (tensor<?x4xf32>, tensor<4x10xf32>) -> tensor<?x10xf32>
-    %c:2 = pd.c_softmax_with_cross_entropy Logits(%l) Label(%label) -> Softmax("p") Loss("c") {ignore_index = -1 : i64, nranks = 2 : i32, rank = 1 : i32, ring_id = 3 : i32} : (tensor<?x10xf32>, tensor<?x1xi64>) -> (tensor<?x10xf32>, tensor<?x1xf32>)
-    %m = pd.mean X(%c#1) -> Out("m") {op_role = 256 : i32} : (tensor<?x1xf32>) -> tensor<1xf32>
   }
 }

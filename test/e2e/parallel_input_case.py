@@ -40,13 +40,14 @@ def digest_of(job):
 
 def edited(tool, work, file, change):
     """The program with its text changed."""
-    text = os.path.join(work, "edited.mlir")
+    text, program = (os.path.join(work, "edited" + ending) for ending in (".mlir", ".pdmodel"))
     call(tool, "convert", file, text)
     with open(text) as f:
-        lines = change(f.read())
+        before = f.read()
     with open(text, "w") as f:
-        f.write(lines)
-    return text
+        f.write(change(before))
+    call(tool, "convert", text, program)
+    return program
 
 
 def without_a_sum(text):

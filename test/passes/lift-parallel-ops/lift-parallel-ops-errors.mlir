@@ -1,6 +1,8 @@
 // RUN: dtranspile-opt %s --lift-parallel-ops="tensor_parallel_degree=2" --split-input-file --verify-diagnostics
 // RUN: not dtranspile-opt %s --lift-parallel-ops --split-input-file 2>&1 | FileCheck %s --check-prefix=DEGREE
+// RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=2 input_parallel=mp})" 2>&1 | FileCheck %s --check-prefix=REQUEST
 
+// REQUEST: error: input_parallel mp and tensor_parallel_degree: say how many ranks the layers of the program are built for; add --tensor-parallel --tensor-parallel-degree N
 // DEGREE: error: lift-parallel-ops: tensor_parallel_degree is 1; say how many ranks the layers of the program are built for
 
 module {

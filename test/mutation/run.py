@@ -91,6 +91,7 @@ STAGES = {
     "dc_asgd": SERVERS + ["--preset", "async", "--enable-dc-asgd"],
     "layers": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2"],
     "layers_replicas": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2"],
+    "parallel_input": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2", "--input-parallel", "mp"],
     "layers_merged": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2", "--gradient-merge", "--gradient-merge-k-steps", "2"],
     "layers_amp": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2", "--amp"],
     "layers_stages": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2", "--pipeline", "--accumulate-steps", "2"],
@@ -377,9 +378,10 @@ class Measurement:
     def transpile(self, case, option, job):
         folder = os.path.join(self.flags.corpus, case)
         ending = ".json" if os.path.exists(os.path.join(folder, "main.json")) else ".pdmodel"
-        words = [self.tool, "transpile", os.path.join(folder, "main" + ending)]
-        words += ["--startup", os.path.join(folder, "startup" + ending), "-o", job]
         flags = OPTIONS.get(option) or STAGES[option]
+        names = ("rank0", "rank.startup") if "--input-parallel" in flags else ("main", "startup")
+        program, startup = (os.path.join(folder, name + ending) for name in names)
+        words = [self.tool, "transpile", program, "--startup", startup, "-o", job]
         words += flags if "--mode" in flags else ["--mode", "collective"] + flags
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout

@@ -1,5 +1,7 @@
 #include "passes/tensor-parallel/plan.h"
 
+#include <limits>
+
 #include "compiler/analysis/relations/analysis.h"
 #include "compiler/analysis/relations/reshapes.h"
 #include "compiler/analysis/relations/vocabulary.h"
@@ -30,6 +32,12 @@ const Product* productOf(mlir::Operation* op) {
   return at == std::end(kProducts) ? nullptr : at;
 }
 
+// Stages have been chosen already (assign-stages).
+bool hasStages(pd::ProgramOp main) {
+  return llvm::any_of(*main.getBodyBlock(),
+                      [](mlir::Operation& op) { return op.hasAttr(dist::kStageAttr); });
+}
+
 }  // namespace
 
 bool isProduct(mlir::Operation* op) { return productOf(op) != nullptr; }
@@ -39,10 +47,13 @@ bool isForward(mlir::Operation* op) {
          !(pd::OpView(op).role() & (pd::kBackward | pd::kOptimize));
 }
 
+// Tasks of a pipeline take no composites: vocabularies stay whole there.
 TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis, int64_t minVocabulary)
     : job_(job),
       axis_(std::move(axis)),
-      solver_(verify::axesOf(job.role), verify::axesOf(job.role).indexOf(axis_), minVocabulary),
+      staged_(hasStages(job.main)),
+      solver_(verify::axesOf(job.role), verify::axesOf(job.role).indexOf(axis_),
+              staged_ ? std::numeric_limits<int64_t>::max() : minVocabulary),
       storable_(job),
       minVocabulary_(minVocabulary),
       touches_(touchesOf(job.main)) {}
@@ -237,7 +248,8 @@ void TensorPlan::chooseTables() {
       continue;
     std::string why = "is looked up by an op of an older form";
     const verify::VocabularyForm* form = verify::vocabularyForm(view, &why);
-    if (form && !solver_.divides(table, 0))
+    if (staged_) why = "is on a stage of a pipeline, whose tasks take no vocabulary in parts";
+    else if (form && !solver_.divides(table, 0))
       why = "has " + std::to_string(type.getDimSize(0)) + " rows, which " + std::to_string(size()) +
             " ranks do not divide: pad the vocabulary to " +
             std::to_string((type.getDimSize(0) + size() - 1) / size() * size()) + " rows";

@@ -78,6 +78,7 @@ class TensorPlan {
 
   JobOnAxes job_;
   std::string axis_;
+  bool staged_;  // of a pipeline
   Solver solver_;
   Storable storable_;
   int64_t minVocabulary_;

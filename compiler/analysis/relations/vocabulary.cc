@@ -52,6 +52,15 @@ std::string lossHasMore(const pd::OpView& op, const VocabularyForm& form) {
   if (axis != -1 && axis != rank - 1) return "its classes are not the last dim";
   if (label.getRank() != rank || label.getDimSize(rank - 1) != 1)
     return "its labels lack the dim of the classes";
+  llvm::SmallVector<int64_t> perRow(scores.getShape());
+  perRow.back() = 1;
+  const mlir::Type row = mlir::RankedTensorType::get(perRow, scores.getElementType());
+  for (llvm::StringRef slot : {"Softmax", "Loss", "Logits@GRAD", "Loss@GRAD"}) {
+    mlir::Value value = op.hasOutput(slot) ? op.output(slot) : mlir::Value();
+    if (!value && op.hasInput(slot)) value = op.input(slot);
+    if (value && value.getType() != (slot.starts_with("Loss") ? row : mlir::Type(scores)))
+      return "its results are declared otherwise than it computes them";
+  }
   const mlir::Type element = scores.getElementType();
   return element.isF32() || element.isF64() ? "" : "it computes in half precision";
 }

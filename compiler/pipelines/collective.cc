@@ -96,7 +96,11 @@ bool changesProgram(const Strategy& s) {
 }
 bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
 
+// One rank's program of a group becomes the whole one, of which the others are made.
+bool isLifted(const Strategy& s) { return isSplit(s) && s.input_parallel == "mp"; }
+
 const Step kSteps[] = {
+    {"lift-parallel-ops", Told::Nothing, isLifted, "input_parallel"},
     {"check-source", Told::Nothing, always},
     // What changes the program of one device; the other one is kept beside it.
     {"keep-source", Told::Nothing, changesProgram},

@@ -133,6 +133,12 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return !s.tensor_parallel && s.tensor_parallel_degree > 1; },
        "tensor_parallel and tensor_parallel_degree: layers are split where tensor_parallel is on; "
        "add --tensor-parallel"},
+      {{"input_parallel", "tensor_parallel_degree"},
+       [](const Strategy& s) {
+         return s.input_parallel == "mp" && (!s.tensor_parallel || s.tensor_parallel_degree < 2);
+       },
+       "input_parallel mp and tensor_parallel_degree: say how many ranks the layers of the program "
+       "are built for; add --tensor-parallel --tensor-parallel-degree N"},
       {{"accumulate_steps", "virtual_stages"},
        [](const Strategy& s) {
          return s.pipeline && s.schedule_mode == "1F1B" && s.virtual_stages > 1 && s.stages > 1 &&

@@ -1,5 +1,6 @@
 #include "passes/tensor-parallel/rewrite.h"
 
+#include "compiler/analysis/relations/vocabulary_body.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace dtranspile::passes {
@@ -19,6 +20,8 @@ TensorRewriter::TensorRewriter(JobOnAxes& job, const TensorPlan& plan, dist::Com
 
 void TensorRewriter::run() {
   collect(*job_.main.getBodyBlock());
+  for (mlir::Operation* op : ops_)
+    if (plan_.isOfVocabulary(op)) vocabularies_.push_back(op);
   closeShapes();
   const auto makePart = [&](mlir::Value value) {
     const State state = plan_.stateOf(value);
@@ -35,6 +38,7 @@ void TensorRewriter::run() {
     convertOperands(op);
     declareStreams(op);
   }
+  composeVocabularies();
   declareVariables();
 }
 
@@ -180,6 +184,14 @@ void TensorRewriter::declareStreams(mlir::Operation* op) {
   if (llvm::any_of(op->getResults(),
                    [&](mlir::Value result) { return plan_.stateOf(result).isSplit(); }))
     op->setAttr(dist::kStreamsAttr, axes_);
+}
+
+// Last: what the plan says of a value it says of the result of its op.
+void TensorRewriter::composeVocabularies() {
+  const verify::VocabularyParts parts{plan_.axis(), plan_.size(), symbolOf(comm_),
+                                      job_.main.getVersion()};
+  for (mlir::Operation* op : vocabularies_)
+    verify::composeVocabulary(pd::OpView(op), parts, declarations_);
 }
 
 void TensorRewriter::closeShapes() {

@@ -62,8 +62,16 @@ TENSOR_PARALLEL = {
     "tensor_parallel_mlp_stages": ["static26/mlp_stages", "6", "2/2", "4/4", "4/2"],
     "tensor_parallel_gpt_tiny": ["static26/gpt_tiny", "60", "2/2=1048576", "4/4=1572864", "4/2"],
     "tensor_parallel_bert_tiny": ["static26/bert_tiny", "60", "2/2=1048576", "4/4=1572864", "4/2"],
+    "tensor_parallel_vocabulary_gpt_tiny": ["static26/gpt_tiny", "63", "2/2=1316864", "4/4=1975296", "4/2", "--tensor-parallel-min-vocabulary", "128"],
+    "tensor_parallel_vocabulary_bert_tiny": ["static26/bert_tiny", "66", "2/2=1316864", "4/4=1975296", "--tensor-parallel-min-vocabulary", "400"],
     "tensor_parallel_vit_tiny": ["static26/vit_tiny", "60", "2/2", "4/4"],
     "tensor_parallel_transformer_small": ["fluid18/transformer_small", "162", "2/2", "4/2"],
+}
+
+# Programs that hold the framework's parallel layers: case, variables in parts, exported ops, ranks.
+PARALLEL_INPUT = {
+    "parallel_input_mlp": ["parallel26/parallel_mlp", "12", "c_allreduce_sum,use_model_parallel", "2", "4"],
+    "parallel_input_gpt": ["parallel26/parallel_gpt", "13", "c_allreduce_sum,c_embedding,c_softmax_with_cross_entropy", "2", "4"],
 }
 
 # All cases that are not tagged random or batch-dependent, at 2 and 4 ranks, with replicas, in all

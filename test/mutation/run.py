@@ -103,6 +103,7 @@ STAGES = {
     "layers_recompute": ["--trainers", "2"] + LAYERS
     + ["--recompute", "--recompute-checkpoints", "sqrt"],
     "layers_stages": ["--trainers", "4"] + LAYERS + ["--pipeline", "--accumulate-steps", "2"],
+    "parallel_input": ["--trainers", "4"] + LAYERS + ["--input-parallel", "mp"],
     "pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_replicas": ["--trainers", "4", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],
@@ -386,9 +387,10 @@ class Measurement:
     def transpile(self, case, option, job):
         folder = os.path.join(self.flags.corpus, case)
         ending = ".json" if os.path.exists(os.path.join(folder, "main.json")) else ".pdmodel"
-        words = [self.tool, "transpile", os.path.join(folder, "main" + ending)]
-        words += ["--startup", os.path.join(folder, "startup" + ending), "-o", job]
         flags = OPTIONS.get(option) or STAGES[option]
+        names = ("rank0", "rank.startup") if "--input-parallel" in flags else ("main", "startup")
+        program, startup = (os.path.join(folder, name + ending) for name in names)
+        words = [self.tool, "transpile", program, "--startup", startup, "-o", job]
         words += flags if "--mode" in flags else ["--mode", "collective"] + flags
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout

@@ -6,6 +6,7 @@
 #include "compiler/analysis/relations/composite_body.h"
 #include "compiler/analysis/relations/compression.h"
 #include "compiler/analysis/relations/transfer.h"
+#include "compiler/analysis/relations/vocabulary.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 
@@ -23,6 +24,11 @@ constexpr CompositeRow kComposites[] = {
     {"lookup_table", "lookup_table"},  {"lookup_table_v2", "lookup_table_v2"},
     {kCompressedUpdate, "momentum"},   {kLocalClip, "clip_by_norm"}};
 
+bool isUnderstood(llvm::StringRef composite) {
+  return vocabularyForm(composite) ||
+         llvm::any_of(kComposites, [&](const CompositeRow& one) { return one.name == composite; });
+}
+
 bool divides(const pd::OpView& view) {
   mlir::Value x = view.type() == "scale" ? view.input("X") : mlir::Value();
   return x && llvm::isa_and_nonnull<dist::AllReduceOp, dist::WaitOp>(x.getDefiningOp()) &&
@@ -32,6 +38,7 @@ bool divides(const pd::OpView& view) {
 }  // namespace
 
 bool compositeStandsFor(llvm::StringRef composite, llvm::StringRef type) {
+  if (const VocabularyForm* form = vocabularyForm(composite)) return form->type == type;
   return llvm::any_of(kComposites, [&](const CompositeRow& one) {
     return one.name == composite && one.type == type;
   });
@@ -57,21 +64,20 @@ void visitLocal(const Scene& scene, mlir::Operation* op) {
 }
 
 mlir::Operation* enterComposite(const Scene& scene, dist::CompositeOp composite) {
-  const CompositeRow* row = llvm::find_if(
-      kComposites, [&](const CompositeRow& one) { return one.name == composite.getOp(); });
   auto number = composite->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
   mlir::Operation* reference = number ? scene.reference().op(number.getInt()) : nullptr;
-  if (row == std::end(kComposites))
+  if (!isUnderstood(composite.getOp()))
     return scene.giveUnknown(composite, "is a composite that has no relation rule", reference),
            nullptr;
-  if (!reference || reference->getName().stripDialect() != row->type ||
+  if (!reference || !compositeStandsFor(composite.getOp(), pd::OpView(reference).type()) ||
       reference->getNumOperands() != composite.getInputs().size() ||
       reference->getNumResults() != composite->getNumResults())
     return scene.giveUnknown(composite, "is a composite that stands for no op of the reference",
                              reference),
            nullptr;
   if (!operandsStandFor(scene, composite, reference)) return nullptr;
-  if (isLookup(composite) || isCompression(composite)) return reference;
+  if (isLookup(composite) || isCompression(composite) || vocabularyForm(composite.getOp()))
+    return reference;
   if (std::string why = bodyDiffers(composite, scene.axes()); !why.empty())
     scene.report(
         composite, Message::Level::Unknown, "body",

@@ -5,6 +5,7 @@
 #include "compiler/analysis/relations/rpc.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "compiler/analysis/relations/updates.h"
+#include "compiler/analysis/relations/vocabulary_body.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/types.h"
 
@@ -273,6 +274,28 @@ void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* 
   checkExtents(scene, op, reference);
 }
 
+// The rule of the reference's op, asked about relations of the operands of a composite.
+static void askReference(const Scene& scene, dist::CompositeOp composite,
+                         mlir::Operation* reference,
+                         llvm::function_ref<const Relation&(unsigned)> relationOf,
+                         llvm::function_ref<void(RuleContext&)> finish) {
+  const ParsedRule* rule = findRule(pd::OpView(reference).type());
+  if (!rule)
+    return scene.giveUnknown(composite, noRuleText(pd::OpView(reference).type()), reference);
+  RuleContext context(reference, *rule, scene.axes(), [&](mlir::Value value) -> const Relation& {
+    const auto at = llvm::find(reference->getOperands(), value);
+    assert(at != reference->operand_end() && "a rule looks at operands");
+    return relationOf(static_cast<unsigned>(at - reference->operand_begin()));
+  });
+  context.apply();
+  finish(context);
+  for (const Violation& violation : context.violations())
+    scene.report(composite, Message::Level::Refuted, violation.rule, violation.text,
+                 violation.remedy);
+  giveResults(scene, composite, reference, context);
+  checkExtents(scene, composite, reference);
+}
+
 // A lookup that servers answer stands for the reference's op on the whole table: its operands are
 // the composite's, so the rule is asked in terms of the reference's op with relations of the
 // composite's operands.
@@ -288,21 +311,63 @@ void visitLookup(const Scene& scene, dist::CompositeOp composite, mlir::Operatio
     return scene.giveUnknown(composite, "asks servers for what they are not known to hold",
                              reference);
   // The rule is that of the op on the whole table.
-  auto relationOf = [&](mlir::Value value) -> const Relation& {
-    const auto at = llvm::find(reference->getOperands(), value);
-    assert(at != reference->operand_end() && "a rule looks at operands");
-    return scene.of(composite->getOperand(at - reference->operand_begin()));
+  askReference(
+      scene, composite, reference,
+      [&](unsigned at) -> const Relation& { return scene.of(composite->getOperand(at)); },
+      [](RuleContext&) {});
+}
+
+// The vocabulary lies in parts along one axis, and nothing else does: along this axis results lie
+// as the form says, along all others as the rule of the op on the whole says.
+void visitVocabulary(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference) {
+  const pd::OpView op(reference);
+  std::string why;
+  const VocabularyForm* form = vocabularyForm(op, &why);
+  if (!form)
+    return scene.giveUnknown(composite, "is a composite of parts that its op has not: " + why,
+                             reference);
+  const int dim = form->dimOf(op);
+  const auto cutAt = static_cast<unsigned>(
+      llvm::find(reference->getOperands(), op.input(form->slot)) - reference->operand_begin());
+  llvm::SmallVector<Relation, 4> along;
+  for (mlir::Value operand : composite.getInputs()) along.push_back(scene.of(operand));
+  const Reading& cut = along[cutAt].whole;
+  int axis = -1;
+  for (unsigned a = 0; cut.known && a < scene.axes().count(); ++a)
+    if (!scene.axes().isData[a] && cut.states[a] == State::split(dim)) axis = static_cast<int>(a);
+  const auto lies = [&](const Relation& relation, const State& state) {
+    return relation.whole.known && relation.whole.states[axis] == state;
   };
-  const ParsedRule* rule = findRule(pd::OpView(reference).type());
-  if (!rule)
-    return scene.giveUnknown(composite, noRuleText(pd::OpView(reference).type()), reference);
-  RuleContext context(reference, *rule, scene.axes(), relationOf);
-  context.apply();
-  for (const Violation& violation : context.violations())
-    scene.report(composite, Message::Level::Refuted, violation.rule, violation.text,
-                 violation.remedy);
-  giveResults(scene, composite, reference, context);
-  checkExtents(scene, composite, reference);
+  bool fits = axis >= 0;
+  for (auto [i, relation] : llvm::enumerate(along))
+    fits = fits && lies(relation, i == cutAt ? State::split(dim) : State());
+  if (!fits)
+    return scene.giveUnknown(composite,
+                             "does not take parts of " + form->slot.str() +
+                                 " along one axis, and everything else whole along it",
+                             reference);
+  const std::string& name = scene.axes().names[axis];
+  if (std::string text = vocabularyBodyDiffers(composite, name, scene.axes().sizes[axis]);
+      !text.empty()) {
+    scene.report(composite, Message::Level::Refuted, "body",
+                 "is a composite whose body is not the definition of " + composite.getOp().str() +
+                     ": it " + text,
+                 "let the pass that makes composites write it");
+    return scene.giveUnknown(composite, "has another body than its op", reference);
+  }
+  for (Reading* reading : {&along[cutAt].whole, &along[cutAt].parts})
+    if (reading->known) reading->states[axis] = {};
+  askReference(
+      scene, composite, reference, [&](unsigned at) -> const Relation& { return along[at]; },
+      [&](RuleContext& context) {
+        for (mlir::OpResult result : reference->getResults()) {
+          const std::string slot = op.slotOf(result).first;
+          context.adjust(slot, [&](Relation& relation) {
+            for (Reading* reading : {&relation.whole, &relation.parts})
+              if (reading->known) reading->states[axis] = form->resultOf(slot, dim);
+          });
+        }
+      });
 }
 
 }  // namespace dtranspile::verify

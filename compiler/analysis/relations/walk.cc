@@ -7,6 +7,7 @@
 #include "compiler/analysis/relations/compression.h"
 #include "compiler/analysis/relations/rpc.h"
 #include "compiler/analysis/relations/transfer.h"
+#include "compiler/analysis/relations/vocabulary.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -260,6 +261,10 @@ void Walk::visitComposite(dist::CompositeOp composite) {
   if (isLookup(composite)) {
     checkForward(scene_, composite, reference);
     return visitLookup(scene_, composite, reference);
+  }
+  if (vocabularyForm(composite.getOp())) {
+    checkForward(scene_, composite, reference);
+    return visitVocabulary(scene_, composite, reference);
   }
   if (isCompression(composite)) return visitCompression(scene_, composite, reference);
   inComposite().visit(composite.getBody().front());

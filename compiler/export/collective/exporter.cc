@@ -4,6 +4,7 @@
 #include "compiler/export/collective/rank_data.h"
 #include "compiler/export/collective/ring_setup.h"
 #include "compiler/export/collective/rooted.h"
+#include "compiler/export/collective/vocabulary.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace dtranspile {
@@ -12,6 +13,7 @@ namespace {
 // A composite names an operator of the framework that does what its body says: slots, names and
 // attributes are its own.
 mlir::LogicalResult frameworkOp(Emitter& emitter, dist::CompositeOp op) {
+  if (isOfVocabulary(op)) return exportVocabulary(emitter, op);
   std::vector<pd::InputSlot> inputs;
   std::vector<pd::OutputSlot> outputs;
   for (auto [slot, value] :

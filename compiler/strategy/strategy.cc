@@ -24,6 +24,13 @@ bool isSynchronous(const Strategy& s) { return serveMode(s) == "sync"; }
 // Trainers that go on while their gradients wait.
 bool goesOn(const Strategy& s) { return serveMode(s) == "async"; }
 
+// Ranks that a replica of the program takes, as far as the request says it: stages may be those of
+// annotations.
+int64_t ranksOfReplica(const Strategy& s) {
+  return (s.pipeline ? std::max<int64_t>(s.stages, 1) : 1) *
+         (s.tensor_parallel ? s.tensor_parallel_degree : 1);
+}
+
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> rows = {
       {{"mode", "collective_mode"},
@@ -56,10 +63,16 @@ const std::vector<Rule>& rules() {
        "use_pure_fp16 and amp_dtype bfloat16: use_pure_bf16 is that of bfloat16"},
       {{"trainers", "sharding_degree"},
        [](const Strategy& s) {
-         return s.sharding && s.sharding_degree > 0 && s.trainers % s.sharding_degree != 0;
+         return s.sharding && s.sharding_degree > 0 &&
+                s.trainers % (s.sharding_degree * ranksOfReplica(s)) != 0;
        },
        "trainers and sharding_degree: as many ranks as a parameter is cut over, or a multiple of "
-       "that, make up all trainers"},
+       "that, make up all trainers; in a pipeline those of every stage, and of split layers those "
+       "of every part"},
+      {{"sharding_stage", "pipeline"},
+       [](const Strategy& s) { return s.sharding && s.pipeline && s.sharding_stage == 3; },
+       "sharding_stage 3 and pipeline: parameters would be put together again for every "
+       "micro-batch; choose stage 1 or 2"},
       {{"collective_mode", "scale_strategy"},
        [](const Strategy& s) {
          return s.mode == "collective" && s.collective_mode == "local_sgd" &&

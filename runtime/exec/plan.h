@@ -59,6 +59,9 @@ struct Layout {
   // part of a rank counts them after those of `dim`, the last one fastest, as `axes` do.
   std::vector<int> also = {};
   std::vector<int64_t> also_parts = {};
+  // kEven, dim >= 0: into how many parts, flat, the memory of what these cuts leave is cut. They
+  // are counted last, fastest.
+  int64_t flat_parts = 1;
 };
 
 struct Buffer {

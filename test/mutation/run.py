@@ -61,6 +61,8 @@ OPTIONS = {
     "half": ["--trainers", "2", "--fp16-allreduce"],
     "sharding": ["--trainers", "2", "--sharding"],
     "replicas": ["--trainers", "4", "--sharding", "--sharding-degree", "2"],
+    "shards_stages": ["--trainers", "4", "--sharding", "--pipeline", "--accumulate-steps", "2"],
+    "shards_split": ["--trainers", "4", "--sharding", "--tensor-parallel", "--tensor-parallel-degree", "2"],
     "stage3": ["--trainers", "2", "--sharding", "--sharding-stage", "3"],
     "amp": ["--trainers", "2", "--amp"],
     "amp_static": ["--trainers", "2", "--amp", "--use-dynamic-loss-scaling=false"],

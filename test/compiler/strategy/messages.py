@@ -343,13 +343,56 @@ CHECKS = [
     ),
     (
         "what sharding has not",
-        "sharding: true sharding_configs { stage: 3 optimize_offload: true mp_degree: 2 }",
+        "sharding: true sharding_configs { stage: 3 optimize_offload: true pp_degree: 2 }",
         ["--trainers", "4"],
         1,
         [
             "error: sharding_configs.optimize_offload: asks for state that lies on the host",
-            "error: sharding_configs.mp_degree: asks for layers cut over ranks",
+            "error: sharding_configs.pp_degree: asks for stages of layers on different ranks",
         ],
+    ),
+    (
+        "split layers and merged gradients, as sharding says them",
+        "sharding: true sharding_configs { sharding_degree: 2 mp_degree: 2 gradient_merge_acc_step: 4 }",
+        ["--trainers", "4"],
+        0,
+        [],
+    ),
+    (
+        "merged gradients, said twice",
+        "sharding: true gradient_merge: true gradient_merge_configs { k_steps: 2 }\n"
+        "sharding_configs { sharding_degree: 2 gradient_merge_acc_step: 4 }",
+        ["--trainers", "4"],
+        1,
+        ["error: sharding_configs.gradient_merge_acc_step: is 4, and gradient_merge_configs.k_steps is 2; leave one out"],
+    ),
+    (
+        "merged gradients of a pipeline",
+        "sharding: true pipeline: true sharding_configs { sharding_degree: 2 gradient_merge_acc_step: 4 }",
+        ["--trainers", "4"],
+        0,
+        ["remark: sharding_configs.gradient_merge_acc_step: has no effect: pipelines add up accumulate_steps"],
+    ),
+    (
+        "degrees that are none",
+        "sharding: true sharding_configs { sharding_degree: 2 mp_degree: 0 }",
+        ["--trainers", "4"],
+        1,
+        ["error: sharding_configs.mp_degree: is a number of at least 1"],
+    ),
+    (
+        "parts of stages that do not make up the ranks",
+        "sharding: true pipeline: true sharding_configs { sharding_degree: 4 }",
+        ["--trainers", "12", "--stages", "2"],
+        1,
+        ["error: trainers and sharding_degree: as many ranks as a parameter is cut over"],
+    ),
+    (
+        "whole parameters in a pipeline",
+        "sharding: true pipeline: true sharding_configs { sharding_degree: 2 stage: 3 }",
+        ["--trainers", "4"],
+        1,
+        ["error: sharding_stage 3 and pipeline: parameters would be put together again for every micro-batch"],
     ),
     (
         "tables",

@@ -122,10 +122,12 @@ const std::vector<Rule>& rules() {
        },
        "trainers and stages: pipelines of that many stages each make up all trainers; give "
        "--trainers a multiple of --stages"},
-      {{"schedule_mode"},
-       [](const Strategy& s) { return s.pipeline && s.schedule_mode == "ZB-H1"; },
-       "schedule_mode ZB-H1: gradients of weights and of activations are results of one op of the "
-       "program, and are not taken apart into tasks yet; use 1F1B"},
+      {{"schedule_mode", "virtual_stages"},
+       [](const Strategy& s) {
+         return s.pipeline && s.schedule_mode == "ZB-H1" && s.virtual_stages > 1;
+       },
+       "schedule_mode ZB-H1 and virtual_stages: this schedule has one part of the model per stage; "
+       "leave virtual_stages out, or use 1F1B"},
       {{"trainers", "tensor_parallel_degree"},
        [](const Strategy& s) {
          return s.tensor_parallel && (s.trainers < s.tensor_parallel_degree ||

@@ -153,6 +153,9 @@ LogicalResult verifyRelations(Operation* op, MeshOp mesh) {
   mlir::Attribute relation = op->getAttr(kRelAttr);
   if (auto var = llvm::dyn_cast<pd::VarOp>(op)) {
     auto one = llvm::dyn_cast_or_null<RelAttr>(relation);
+    if (one && one.getNumber() != 0)
+      return op->emitOpError("D39: dist.rel of a variable names value number ")
+             << one.getNumber() << "; a variable holds all of its values";
     return one ? verifyRelation(op, one, var.getType(), mesh) : mlir::success();
   }
   auto list = llvm::dyn_cast_or_null<mlir::ArrayAttr>(relation);

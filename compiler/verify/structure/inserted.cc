@@ -200,12 +200,28 @@ void checkReference(mlir::ModuleOp source, mlir::ModuleOp reference, Types& type
   });
 }
 
+// What passes keep beside the program is none of its parameters: those are given, saved and
+// exported under their names.
+void checkParameters(mlir::ModuleOp source, mlir::ModuleOp reference, Rung& rung) {
+  llvm::DenseSet<mlir::StringAttr> known;
+  for (auto var : source.getOps<pd::VarOp>()) known.insert(var.getSymNameAttr());
+  for (auto var : reference.getOps<pd::VarOp>())
+    if (var.getParameter() && !known.contains(var.getSymNameAttr()))
+      rung.add(messageAt(var, Message::Level::Refuted, "variable",
+                         "@reference adds the variable `" + var.getSymName().str() +
+                             "` as a parameter, which @source does not have",
+                         "let the pass add it without that word"));
+}
+
 }  // namespace
 
 void checkInserted(mlir::ModuleOp job, Rung& rung) {
   Types types(rung);
   mlir::ModuleOp source = findModule(job, "source"), reference = findModule(job, "reference");
-  if (source && reference) checkReference(source, reference, types);
+  if (source && reference) {
+    checkReference(source, reference, types);
+    checkParameters(source, reference, rung);
+  }
   for (auto role : job.getOps<dist::RoleOp>()) {
     for (auto program : role.getBody().front().getOps<pd::ProgramOp>()) Blocks(rung).check(program);
     role.walk([&](mlir::Operation* op) {

@@ -77,6 +77,12 @@ dist.role @trainer on @w {
 // -----
 dist.mesh @w [dp = 2]
 dist.role @trainer on @w {
+  // expected-error @+1 {{D39: dist.rel of a variable names value number 2; a variable holds all}}
+  pd.var @v : tensor<4xf32> {dist.rel = #dist.rel<"v" number 2>}
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.role @trainer on @w {
   // expected-error @+1 {{D39: dist.rel cuts dim 1 over 'dp'; there are 1}}
   pd.var @v : tensor<4xf32> {dist.rel = #dist.rel<"v", dp: S(1)>}
 }

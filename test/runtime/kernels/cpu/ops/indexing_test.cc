@@ -1,6 +1,7 @@
 // Kernels of the family `indexing`: what the corpus does not reach, and what is refused.
 #include <catch2/catch.hpp>
 
+#include "test/runtime/kernels/cpu/ops/bag.h"
 #include "test/runtime/kernels/cpu/ops/slot_call.h"
 
 namespace dtranspile::kernels {

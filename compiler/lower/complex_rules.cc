@@ -14,6 +14,7 @@ const LoweringRule kRules[] = {
     callRule("grad_add", kBinary),         callRule("sum", "dt_complex_sum"),
     callRule("scale", "dt_complex_scale"), callRule("cast", "dt_complex_cast"),
     callRule("abs", "dt_complex_abs"),     callRule("abs_grad", "dt_complex_abs_grad"),
+    callRule("angle", "dt_complex_angle"), callRule("angle_grad", "dt_complex_angle_grad"),
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 // runtime/kernels/signatures/activation.calls.
 #include <algorithm>
 #include <complex>
+#include <cstring>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -208,43 +209,87 @@ int32_t ComplexCast(OpCall& call) {
   });
 }
 
-// X -> Out
-int32_t ComplexAbs(OpCall& call) {
-  using A = args::dt_complex_abs;
-  const DtBuffer& x = call.Arg(A::X);
-  DtBuffer& out = call.Arg(A::Out);
+namespace {
+
+// A real function of complex numbers and its gradient; both parts have one type.
+bool PartType(OpCall& call, const DtBuffer& x, const DtBuffer& real) {
   const DType part = TypeOf(x) == DType::kComplex64 ? DType::kFloat32 : DType::kFloat64;
-  if (TypeOf(out) != part)
-    return call.Fail("'%s' is %s, expected %s", out.name, TypeName(out), NameOf(part));
-  if (!call.Resize(out, x)) return 1;
+  if (TypeOf(real) == part) return true;
+  return call.Fail("'%s' is %s, expected %s", real.name, TypeName(real), NameOf(part)), false;
+}
+
+template <typename F>
+int32_t RealOf(OpCall& call, const DtBuffer& x, DtBuffer& out, F function) {
+  if (!PartType(call, x, out) || !call.Resize(out, x)) return 1;
   return VisitParts(call, x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t e = 0; e < Elements(x); ++e)
-      Data<T>(out)[e] = std::abs(Data<std::complex<T>>(x)[e]);
+      Data<T>(out)[e] = function(Data<std::complex<T>>(x)[e]);
     return 0;
   });
 }
 
-// X, Out@GRAD -> X@GRAD: along the number, 0 at 0
-int32_t ComplexAbsGrad(OpCall& call) {
-  using A = args::dt_complex_abs_grad;
-  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
-  DtBuffer& dx = call.Arg(A::X_GRAD);
+// dx = gradient · slope(x), 0 at 0
+template <typename F>
+int32_t RealGrad(OpCall& call, const DtBuffer& x, const DtBuffer& gradient, DtBuffer& dx, F slope) {
   if (!SameShape(x, gradient))
     return call.Fail("'%s' has not the extents of '%s'", gradient.name, x.name);
-  const DType part = TypeOf(x) == DType::kComplex64 ? DType::kFloat32 : DType::kFloat64;
-  if (TypeOf(gradient) != part)
-    return call.Fail("'%s' is %s, expected %s", gradient.name, TypeName(gradient), NameOf(part));
-  if (!call.Resize(dx, x)) return 1;
+  if (!PartType(call, x, gradient) || !call.Resize(dx, x)) return 1;
   return VisitParts(call, x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     using C = std::complex<T>;
     for (int64_t e = 0; e < Elements(x); ++e) {
       const C value = Data<C>(x)[e];
-      Data<C>(dx)[e] = value == C(0) ? C(0) : value * (Data<T>(gradient)[e] / std::abs(value));
+      Data<C>(dx)[e] = value == C(0) ? C(0) : slope(value) * Data<T>(gradient)[e];
     }
     return 0;
   });
+}
+
+}  // namespace
+
+// X -> Out
+int32_t ComplexAbs(OpCall& call) {
+  using A = args::dt_complex_abs;
+  return RealOf(call, call.Arg(A::X), call.Arg(A::Out), [](auto x) { return std::abs(x); });
+}
+
+// X, Out@GRAD -> X@GRAD: along the number
+int32_t ComplexAbsGrad(OpCall& call) {
+  using A = args::dt_complex_abs_grad;
+  return RealGrad(call, call.Arg(A::X), call.Arg(A::Out_GRAD), call.Arg(A::X_GRAD),
+                  [](auto x) { return x / std::abs(x); });
+}
+
+// X -> Out
+int32_t ComplexAngle(OpCall& call) {
+  using A = args::dt_complex_angle;
+  return RealOf(call, call.Arg(A::X), call.Arg(A::Out), [](auto x) { return std::arg(x); });
+}
+
+// X, Out@GRAD -> X@GRAD: across the number
+int32_t ComplexAngleGrad(OpCall& call) {
+  using A = args::dt_complex_angle_grad;
+  return RealGrad(call, call.Arg(A::X), call.Arg(A::Out_GRAD), call.Arg(A::X_GRAD),
+                  [](auto x) { return decltype(x)(-x.imag(), x.real()) / std::norm(x); });
+}
+
+// X -> Out: pairs of reals along the last dim as complex numbers (as_complex), or the reverse
+// (as_real). Elements lie as they did.
+int32_t ComplexView(OpCall& call) {
+  using A = args::dt_complex_view;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const bool pairs = TypeOf(x) == DType::kFloat32 || TypeOf(x) == DType::kFloat64;
+  if (!PartType(call, pairs ? out : x, pairs ? x : out)) return 1;
+  std::vector<int64_t> dims(x.dims, x.dims + x.rank);
+  if (!pairs) dims.push_back(2);
+  else if (dims.empty() || dims.back() != 2)
+    return call.Fail("the last dim of '%s' is not of two parts", x.name);
+  else dims.pop_back();
+  if (!call.Resize(out, dims)) return 1;
+  std::memcpy(out.data, x.data, static_cast<size_t>(Elements(x) * ElementSize(x)));
+  return 0;
 }
 
 }  // namespace dtranspile::kernels

@@ -145,7 +145,7 @@ def static_net(x, y):
     return loss_of(L.fc(L.reduce_mean(rnn(), 0), 3), y)
 
 
-@net(x=words(5), n=Feed(classes=6, least=1), y=LABEL, verdict="parts", equal=True)
+@net(x=words(5), n=Feed(classes=6, least=1), y=LABEL, verdict="unknown")
 def lstm_lengths_back(x, n, y):
     steps, _ = L.rnn(L.LSTMCell(4), fluid.embedding(x, [20, 6]), sequence_length=n, is_reverse=True)
     return loss_of(L.fc(L.reduce_mean(steps, 1), 3), y)
@@ -225,7 +225,7 @@ def padded(x, y):
     return loss_of(L.fc(L.squeeze(L.matmul(L.unsqueeze(L.softmax(a), [1]), h), [1]), 3), y)
 
 
-@net(x=TEXT, y=LABEL)
+@net("parts", equal=True, x=TEXT, y=LABEL)
 def padded_to_longest(x, y):
     h, n = L.sequence_pad(embedded(x, 4), L.fill_constant([1], "float32", 0.0))
     return loss_of(L.fc(L.sequence_pool(L.sequence_unpad(L.scale(h, 2.0), n), "sum"), 3), y)

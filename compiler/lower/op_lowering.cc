@@ -2,18 +2,13 @@
 
 #include <set>
 
+#include "compiler/lower/complex_rules.h"
 #include "compiler/lower/extent_tokens.h"
 #include "compiler/lower/kernel/extents.h"
 #include "compiler/lower/kernel/formula_parser.h"
 #include "compiler/lower/lowering.h"
 
 namespace dtranspile::lower {
-namespace {
-
-bool isComplex(DType type) { return type == DType::kComplex64 || type == DType::kComplex128; }
-
-}  // namespace
-
 int64_t OpLowering::version() const { return program_.program().getVersion(); }
 
 bool OpLowering::mendsDefects() const { return program_.request().mendDefects; }

@@ -756,3 +756,42 @@ def ignored_class(words, next):
 def ignored_per_text(words, next):
     loss = F.cross_entropy(nn.Linear(6, 12)(nn.Embedding(12, 6)(words)), next, ignore_index=-1, reduction="none").squeeze(2)
     return (loss.sum(1) / ((next.squeeze(2) >= 0).astype("float32").sum(1) + 1.0)).mean()
+
+
+@net("Queries that are parameters of one sample, products broadcast over the batch", x=numbers(5, 8), label=LABEL)
+def broadcast_queries(x, label):
+    q = paddle.create_parameter([1, 3, 8], "float32", name="queries")
+    s = F.softmax(paddle.matmul(q, x, transpose_y=True))
+    return score(paddle.matmul(s, x), label)
+
+
+@net("Weights with leading extents of 1 before and behind the batch", x=numbers(2, 5, 4), label=LABEL)
+def leading_ones(x, label):
+    w = paddle.create_parameter([1, 2, 4, 3], "float32", name="w")
+    mix = paddle.assign(np.tril(np.ones((1, 1, 5, 5))).astype("float32"))
+    return score(paddle.matmul(mix, paddle.matmul(x, w)), label)
+
+
+@net("Magnitudes and phases of spectra", x=numbers(8), y=numbers(5))
+def phases(x, y):
+    f = paddle.fft.rfft(nn.Linear(8, 8)(x))
+    return F.mse_loss(paddle.abs(f) * 0.3 + paddle.angle(f + 0.5) * 0.1, y)
+
+
+@net("Operator of Fourier modes: complex weights", x=numbers(2, 8), y=numbers(2, 8))
+def fourier_operator(x, y):
+    w = paddle.complex(*(paddle.create_parameter([2, 2, 5], "float32", name=n) for n in ("real", "imaginary")))
+    return F.mse_loss(paddle.fft.irfft((paddle.fft.rfft(x).unsqueeze(2) * w).sum(1), n=8), y)
+
+
+@net("Turned by complex numbers of a table", x=numbers(4), label=LABEL)
+def complex_rotation(x, label):
+    c = paddle.as_complex(nn.Linear(4, 4)(x).reshape([-1, 2, 2]))
+    k = paddle.as_complex(paddle.assign(np.array([[0.6, 0.8], [0.8, -0.6]], "float32")))
+    return score(paddle.as_real(c * k), label)
+
+
+@net("Pairs below the diagonal, listed", x=numbers(4, 4), label=LABEL)
+def listed_pairs(x, label):
+    at = paddle.tril_indices(4, 4, -1)
+    return score(paddle.index_select(nn.Linear(4, 4)(x).flatten(1), at[0] * 4 + at[1], axis=1), label)

@@ -189,6 +189,10 @@ const OpRow kRows[] = {
     {"real_grad", "Out@GRAD -> X@GRAD?", "", kPure, inferRealPartGradient},
     {"imag", "X -> Out", "", kPure, inferRealPart},
     {"imag_grad", "Out@GRAD -> X@GRAD?", "", kPure, inferRealPartGradient},
+    {"angle", "X -> Out", "", kPure, inferRealPart},
+    {"angle_grad", "Out@GRAD, X -> X@GRAD?", "", kPure, inferSame<"X", "X@GRAD">},
+    {"as_complex", "X -> Out", "", kPure, inferAsComplex},
+    {"as_real", "X -> Out", "", kPure, inferAsReal},
     {"conj", "X -> Out", "", kPure, inferSame<"X", "Out">},
 };
 

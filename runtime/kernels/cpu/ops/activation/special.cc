@@ -105,7 +105,8 @@ double ScaledBessel(int v, double x) {
 
 double I0e(double x) { return ScaledBessel(0, x); }
 double I1e(double x) { return ScaledBessel(1, x); }
-double Sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+// 1 at 0: the slope of I0e is not one there, and the framework takes that of the right.
+double Sign(double x) { return std::copysign(1.0, x); }
 // Half of the exponential at a time: I(x) is finite a little longer than e^x.
 double Grown(double scaled, double x) {
   if (scaled == 0) return x == 0 ? 0 : std::isinf(x) ? x : scaled;

@@ -297,11 +297,6 @@ mlir::LogicalResult UpdatePart::giveOwner(mlir::Operation* op) {
   if (op->getNumRegions())
     return op->emitError("updates '")
            << served.var.getSymName() << "' under control flow, which servers do not take over";
-  const pd::OpSpec* spec = pd::OpView(op).spec();
-  if (spec && (spec->effects & pd::kRandom))
-    return op->emitError("draws random numbers for '")
-           << served.var.getSymName()
-           << "': servers would draw others than a single device; use an optimizer without noise";
   opOwner_[op] = owner;
   if (!served.whole && !worksByBlock(op, owner)) served.whole = op;
   for (mlir::OpResult result : op->getResults()) {

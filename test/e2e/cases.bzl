@@ -126,7 +126,7 @@ SHARDING_ALL = [
     "static26/word2vec",
 ]
 
-# Case -> why it is not trained with parameter servers (docs/passes/parameter-server.md).
+# Case -> why it is not trained with parameter servers without rounds (docs/passes/parameter-server.md).
 PSERVER_REFUSED = {
     "fluid18/dpsgd_mlp": "draws random numbers",
 }

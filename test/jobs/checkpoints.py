@@ -157,13 +157,14 @@ def long_feeds(runs):
     return feeds
 
 
-def check_request(runs, feeds):
+def check_request(runs, feeds, path, processes):
     """SIGUSR1 to `run`: one checkpoint of some step, from which a run goes on with the same bits."""
     folder = os.path.join(runs.work, "requested")
     words = runs.job.words("--feeds", feeds, "--init", os.path.join(runs.job.case, "init"))
+    words[2] = path
     process = runs.job.start(words + ["--checkpoint-dir", folder], {})
     end = time.time() + 30
-    while len(workers_of(process.pid)) < 4 and time.time() < end:
+    while len(workers_of(process.pid)) < processes and time.time() < end:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGUSR1)
     await_checkpoint(folder)
@@ -172,8 +173,8 @@ def check_request(runs, feeds):
     if len(complete(folder)) != 1:
         fail("one checkpoint was asked for, there are %s" % complete(folder))
     words = ["--feeds", feeds, "--steps", str(int(complete(folder)[0][5:]) + 2)]
-    whole = runs.run("not_asked", runs.job.path, *words, *runs.job.inputs()[2:])
-    again = runs.run("was_asked", runs.job.path, *words, "--checkpoint-dir", folder, "--resume")
+    whole = runs.run("not_asked", path, *words, *runs.job.inputs()[2:])
+    again = runs.run("was_asked", path, *words, "--checkpoint-dir", folder, "--resume")
     same("going on from what was asked for", whole, again)
     print("a checkpoint on request: %s" % complete(folder)[0])
 
@@ -224,7 +225,7 @@ def main(tools, corpus, job_path, case):
             whole = check_resume(runs, one_server)
             check_by_hand(runs, whole)
             feeds = long_feeds(runs)
-            check_request(runs, feeds)
+            check_request(runs, feeds, runs.job.path, processes=4)
             check_faults(runs, feeds)
         finally:
             job.end()

@@ -7,7 +7,7 @@
 // CHECK: pd.scale X(%{{.*}}) {{.*}}scale = 2.000000e+00
 // CHECK: pd.top_k_v2
 // CHECK: %[[AT:.*]] = pd.cast {{.*}}tensor<2xi32>
-// CHECK: %[[VALUES:.*]] = pd.gather Index(%[[AT]])
+// CHECK: %[[VALUES:.*]] = pd.gather X(%{{.*}}) Index(%[[AT]])
 // CHECK: pd.c_allgather X(%[[AT]])
 // CHECK: pd.c_allgather X(%[[VALUES]])
 // CHECK: pd.scatter

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "compiler/analysis/relations/analysis.h"
+#include "compiler/analysis/relations/part_forms.h"
 #include "compiler/analysis/relations/reshapes.h"
-#include "compiler/analysis/relations/vocabulary.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
 #include "passes/support/branch.h"
@@ -169,7 +169,7 @@ bool TensorPlan::follow(Trial& trial, std::set<unsigned>& waiting) {
       if (!stateIn(trial, operand).isSplit()) assign(trial, var.getSymNameAttr(), now.dim, waiting);
     }
     // Of logits in parts one number per row is exchanged, of a table its rows: both are sums.
-    trial.ends += verify::inVocabularyParts(op, way->operands).has_value();
+    trial.ends += verify::inParts(op, way->operands).has_value();
     for (auto [result, state] : llvm::zip(op->getResults(), way->results)) {
       // It has become a term, or has met parts that flow on already: K meets Q.
       const bool met = state.isSplit() && state == states_.lookup(result);
@@ -269,7 +269,7 @@ void TensorPlan::chooseTables() {
         type.getDimSize(0) < minVocabulary_)
       continue;
     std::string why = "is looked up by an op of an older form";
-    const verify::VocabularyForm* form = verify::vocabularyForm(view, &why);
+    const verify::PartForm* form = verify::partForm(view, &why);
     if (staged_) why = "is on a stage of a pipeline, whose tasks take no vocabulary in parts";
     else if (form && !solver_.divides(table, 0))
       why = "has " + std::to_string(type.getDimSize(0)) + " rows, which " + std::to_string(size()) +
@@ -287,11 +287,11 @@ void TensorPlan::chooseTables() {
   }
 }
 
-bool TensorPlan::isOfVocabulary(mlir::Operation* op) const {
+bool TensorPlan::hasForm(mlir::Operation* op) const {
   if (!pd::OpView::isFrameworkOp(op)) return false;
   llvm::SmallVector<State, 8> operands;
   for (mlir::OpOperand& use : op->getOpOperands()) operands.push_back(takes(use));
-  return verify::inVocabularyParts(op, operands).has_value();
+  return verify::inParts(op, operands).has_value();
 }
 
 //===----------------------------------------------------------------------===//

@@ -53,9 +53,9 @@ class Solver {
 
  private:
   const verify::Relation& relation(const verify::State& state);
-  // What a composite for parts of a vocabulary gives (compiler/analysis/relations/vocabulary.h).
-  std::optional<llvm::SmallVector<verify::State, 8>> inVocabulary(
-      mlir::Operation* op, llvm::ArrayRef<verify::State> operands);
+  // What a composite gives that works on parts (compiler/analysis/relations/part_forms.h).
+  std::optional<llvm::SmallVector<verify::State, 8>> inForm(mlir::Operation* op,
+                                                            llvm::ArrayRef<verify::State> operands);
   std::optional<Way> cutBeside(mlir::Operation* op, llvm::SmallVector<verify::State, 8> operands,
                                unsigned depth);
   std::optional<Way> withTerms(mlir::Operation* op, llvm::ArrayRef<verify::State> given);

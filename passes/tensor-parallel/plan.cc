@@ -1,7 +1,5 @@
 #include "passes/tensor-parallel/plan.h"
 
-#include <limits>
-
 #include "compiler/analysis/relations/analysis.h"
 #include "compiler/analysis/relations/part_forms.h"
 #include "compiler/analysis/relations/reshapes.h"
@@ -45,13 +43,13 @@ bool hasStages(pd::ProgramOp main) {
 
 }  // namespace
 
-// Tasks of a pipeline take no composites: vocabularies stay whole there.
+// Tasks of a pipeline take no composites.
 TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis, int64_t minVocabulary)
     : job_(job),
       axis_(std::move(axis)),
       staged_(hasStages(job.main)),
       solver_(verify::axesOf(job.role), verify::axesOf(job.role).indexOf(axis_),
-              staged_ ? std::numeric_limits<int64_t>::max() : minVocabulary),
+              staged_ ? std::nullopt : std::optional<int64_t>(minVocabulary)),
       storable_(job),
       minVocabulary_(minVocabulary),
       touches_(touchesOf(job.main)) {}

@@ -23,7 +23,7 @@ mlir::RankedTensorType tensorOf(mlir::Value value) {
 
 }  // namespace
 
-Solver::Solver(verify::Axes axes, int axis, int64_t minVocabulary)
+Solver::Solver(verify::Axes axes, int axis, std::optional<int64_t> minVocabulary)
     : axes_(std::move(axes)), axis_(axis), minVocabulary_(minVocabulary) {
   // A value per share is no answer here: either an op works on parts of a tensor, or it does not.
   for (bool& data : axes_.isData) data = false;
@@ -36,7 +36,8 @@ bool Solver::divides(mlir::Value value, int dim) const {
 }
 
 bool Solver::isVocabulary(mlir::Value value, int dim) const {
-  return divides(value, dim) && tensorOf(value).getDimSize(dim) >= minVocabulary_;
+  return minVocabulary_ && divides(value, dim) &&
+         tensorOf(value).getDimSize(dim) >= *minVocabulary_;
 }
 
 // Of small vocabularies the parts are not worth what is sent.
@@ -44,8 +45,9 @@ std::optional<llvm::SmallVector<State, 8>> Solver::inForm(mlir::Operation* op,
                                                           llvm::ArrayRef<State> operands) {
   const pd::OpView view(op);
   const verify::PartForm* form = verify::partForm(view);
-  if (!form || (form->kind == verify::PartKind::Vocabulary &&
-                !isVocabulary(view.input(form->cuts[0]), form->dimOf(view))))
+  if (!minVocabulary_ || !form ||
+      (form->kind == verify::PartKind::Vocabulary &&
+       !isVocabulary(view.input(form->cuts[0]), form->dimOf(view))))
     return std::nullopt;
   return verify::inParts(op, operands);
 }

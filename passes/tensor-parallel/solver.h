@@ -28,8 +28,9 @@ struct Indivisible {
 class Solver {
  public:
   // `axis`: its number among `axes`.
-  // `minVocabulary`: from so many rows or classes on a vocabulary lies in parts.
-  Solver(verify::Axes axes, int axis, int64_t minVocabulary);
+  // `minVocabulary`: from so many rows or classes on a vocabulary lies in parts; nothing: no op is
+  // made a composite.
+  Solver(verify::Axes axes, int axis, std::optional<int64_t> minVocabulary);
 
   int64_t size() const { return axes_.sizes[axis_]; }
   // The vocabulary of a lookup or a loss, as it stands in the reference, is large enough.
@@ -62,7 +63,7 @@ class Solver {
 
   verify::Axes axes_;
   int axis_;
-  int64_t minVocabulary_;
+  std::optional<int64_t> minVocabulary_;
   std::map<std::pair<int, int>, verify::Relation> relations_;
   std::optional<Indivisible> indivisible_;
   mlir::Value blamed_;  // the operand that a rule failed at last

@@ -90,6 +90,8 @@ STAGES = {
     "geo": SERVERS + ["--preset", "geo", "--geo-sgd-need-push-nums", "2"],
     "dc_asgd": SERVERS + ["--preset", "async", "--enable-dc-asgd"],
     "layers": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2"],
+    "layers_vocabulary": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2", "--tensor-parallel-min-vocabulary", "12"],
+    "layers_lars": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2", "--lars"],
     "layers_replicas": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2"],
     "layers_merged": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2", "--gradient-merge", "--gradient-merge-k-steps", "2"],
     "layers_amp": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2", "--amp"],

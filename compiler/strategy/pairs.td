@@ -189,7 +189,8 @@ def : Composes<TensorParallel, [Fp16AllReduce], "pair_tensor_parallel_fp16_allre
                "gradients travel between replicas in half precision, sums of layers as they are">;
 def : Composes<Pipeline, [TensorParallel], "pair_pipeline_tensor_parallel",
                "sums of layers stand in the tasks of their stages">;
-def : Later<TensorParallel, [Sharding], "what is cut by rows or columns would be cut flat once more">;
+def : Composes<Sharding, [TensorParallel], "sharding_tensor_parallel",
+               "what is cut by rows or columns is cut flat once more">;
 def : Later<TensorParallel, [LocalSgd, AdaptiveLocalSgd],
             "parts would be averaged over the replicas only">;
 def : Later<TensorParallel, [SyncBatchNorm],
@@ -204,8 +205,8 @@ def : Composes<Asp, [TensorParallel], "asp_tensor_parallel",
                "masks are whole on every rank, which takes its part of them">;
 def : Composes<Lookahead, [TensorParallel], "lookahead_tensor_parallel",
                "slow weights are cut as weights are">;
-def : Later<Pipeline, [Sharding],
-            "their sums stand in the forward part, which becomes tasks of stages">;
+def : Composes<Sharding, [Pipeline], "sharding_pipeline",
+               "every stage cuts what is its own over its replicas">;
 def : Later<Pipeline, [LocalSgd, AdaptiveLocalSgd],
             "each stage would have to average its own parameters">;
 def : Composes<Pipeline, [Fp16AllReduce], "pair_pipeline_fp16_allreduce",

@@ -29,6 +29,11 @@ def Sharding : Pass<"sharding", "::mlir::ModuleOp"> {
 
     Along an axis of one rank nothing is rewritten.
 
+    `micro`: in front of `assign-stages` and `pipeline`. What is summed over that axis is added up over
+    the micro-batches: before it is cut (stage 1), so that it is cut once per step, or in parts (stage
+    2), so that what is added up is a part. Sums and gathers are by themselves, one per gradient and
+    parameter, since `pipeline` takes them to the stages of these. Stage 3 is refused there.
+
     Example: `sharding{axes=sharding}` on 4 ranks
 
         %r = dist.all_reduce sum(%g) on @grad0                     // tensor<13x64xf32>
@@ -44,7 +49,9 @@ def Sharding : Pass<"sharding", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dtranspile::dist::DistDialect"];
   let options = [axesOption,
                  Option<"over", "over", "std::string", "\"sharding\"",
-                        "the one of the axes that values are cut over">]
+                        "the one of the axes that values are cut over">,
+                 Option<"micro", "micro", "std::string", "\"\"",
+                        "the one of the axes that stands for the micro-batches of a pipeline">]
                 # FieldOptions<"sharding">.options;
 }
 #endif

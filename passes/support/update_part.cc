@@ -254,8 +254,10 @@ bool UpdatePart::worksByBlock(mlir::Operation* op, int owner) const {
     const bool number = type && type.hasStaticShape() && type.getNumElements() == 1;
     if (ownerOf(operand) != owner && !number) return false;
   }
+  // Element by element too, with rules of their own for factors and counts.
+  static constexpr llvm::StringLiteral kOthers[] = {"scale", "cast", "elementwise_div"};
   const llvm::StringRef type = pd::OpView(op).type();
-  if (sumsUp(op) || type == "scale" || type == "cast") return true;
+  if (sumsUp(op) || llvm::is_contained(kOthers, type)) return true;
   const verify::ParsedRule* rule = verify::findRule(type);
   return rule && rule->rule == verify::pointwise;
 }

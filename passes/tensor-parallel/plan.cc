@@ -30,11 +30,6 @@ const Product* productOf(mlir::Operation* op) {
   return at == std::end(kProducts) ? nullptr : at;
 }
 
-bool isForward(mlir::Operation* op) {
-  return pd::OpView::isFrameworkOp(op) &&
-         !(pd::OpView(op).role() & (pd::kBackward | pd::kOptimize));
-}
-
 // Stages have been chosen already (assign-stages).
 bool hasStages(pd::ProgramOp main) {
   return llvm::any_of(*main.getBodyBlock(),
@@ -43,7 +38,18 @@ bool hasStages(pd::ProgramOp main) {
 
 }  // namespace
 
+<<<<<<< HEAD
 // Tasks of a pipeline take no composites.
+=======
+bool isProduct(mlir::Operation* op) { return productOf(op) != nullptr; }
+
+bool isForward(mlir::Operation* op) {
+  return pd::OpView::isFrameworkOp(op) &&
+         !(pd::OpView(op).role() & (pd::kBackward | pd::kOptimize));
+}
+
+// Tasks of a pipeline take no composites: vocabularies stay whole there.
+>>>>>>> union
 TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis, int64_t minVocabulary)
     : job_(job),
       axis_(std::move(axis)),
@@ -54,35 +60,11 @@ TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis, int64_t minVocabu
       minVocabulary_(minVocabulary),
       touches_(touchesOf(job.main)) {}
 
-// A number in the place of the heads is that of all heads, and a rank has a part of them. An entry
-// 0 (the extent of X) or -1 (what is left) fits both: leading dims that stay are written 0, and the
-// first one that does not is written -1, as far as the list says the same as before.
 void TensorPlan::openShapes() {
   for (mlir::Operation* op : ops_) {
-    if (!pd::OpView::isFrameworkOp(op)) continue;
-    pd::OpView view(op);
-    if ((view.type() != "reshape" && view.type() != "reshape2") || !view.input("X") ||
-        view.input("Shape") || !view.inputs("ShapeTensor").empty() || !view.hasAttr("shape"))
-      continue;
-    const llvm::SmallVector<int64_t> from = verify::dimsOf(view.input("X"));
-    const std::vector<int64_t> given = view.getInts("shape");
-    std::vector<int64_t> shape = given;
-    for (size_t i = 0; i < shape.size(); ++i) {
-      const int64_t entry = std::exchange(shape[i], 0);
-      if (i < from.size() && verify::makeSameShape(from, given, shape)) continue;
-      shape[i] = llvm::is_contained(shape, -1) ? entry : -1;
-      if (!verify::makeSameShape(from, given, shape)) shape[i] = entry;
-      break;
-    }
-    if (shape == given) continue;
-    const mlir::Attribute before = view.attr("shape");
-    mlir::Builder builder(op);
-    mlir::Attribute now = builder.getDenseI64ArrayAttr(shape);
-    if (llvm::isa<mlir::DenseI32ArrayAttr>(before))
-      now = builder.getDenseI32ArrayAttr(llvm::SmallVector<int32_t>(shape.begin(), shape.end()));
-    else if (!llvm::isa<mlir::DenseI64ArrayAttr>(before)) continue;
-    opened_[op] = before;
-    view.setAttr("shape", now);
+    if (!pd::OpView::isFrameworkOp(op) || !pd::OpView(op).input("X")) continue;
+    const llvm::SmallVector<int64_t> from = verify::dimsOf(pd::OpView(op).input("X"));
+    if (mlir::Attribute before = openShape(pd::OpView(op), from)) opened_[op] = before;
   }
 }
 
@@ -365,8 +347,11 @@ bool TensorPlan::propagate() {
 mlir::LogicalResult TensorPlan::run() {
   index();
   openShapes();
-  if (mlir::failed(chooseProducts())) return mlir::failure();
-  chooseTables();
+  if (mlir::failed(takeDeclared())) return mlir::failure();
+  if (stored_.empty()) {
+    if (mlir::failed(chooseProducts())) return mlir::failure();
+    chooseTables();
+  }
   while (!propagate()) {
   }
   return mlir::success();

@@ -14,6 +14,15 @@
 
 namespace dtranspile::passes {
 
+// Whether it multiplies what flows through the layers by a parameter (mul, matmul, matmul_v2).
+bool isProduct(mlir::Operation* op);
+// Neither of the backward part nor of the update.
+bool isForward(mlir::Operation* op);
+// Writes the shape of a reshape of a tensor of these extents so that it fits parts as well: leading
+// dims that stay as 0, the first one that does not as -1, as far as that says the same. Returns
+// what stood there; null where nothing is changed.
+mlir::Attribute openShape(pd::OpView op, llvm::ArrayRef<int64_t> from);
+
 class TensorPlan {
  public:
   // Of @main. The job is not changed, but for shapes of reshapes, which are written so that they
@@ -51,6 +60,7 @@ class TensorPlan {
   };
   enum class Answer { Yes, No, Indivisible };
 
+  mlir::LogicalResult takeDeclared();
   void openShapes();
   void index();
   pd::VarOp variableOf(mlir::Value value) const;

@@ -94,11 +94,20 @@ std::optional<llvm::SmallVector<State, 8>> Solver::results(mlir::Operation* op,
       return std::nullopt;
     // Side outputs without declared extents have none to cut.
     mlir::RankedTensorType type = tensorOf(result);
-    if (!part || (type && type.getRank() == 0) || divides(result, state.dim)) continue;
+    if (!part || !cuts_ || (type && type.getRank() == 0) || divides(result, state.dim)) continue;
     if (type && state.dim < type.getRank() && !type.isDynamicDim(state.dim))
       indivisible_ = {result, state.dim, type.getDimSize(state.dim)};
     return std::nullopt;
   }
+  return found;
+}
+
+std::optional<llvm::SmallVector<State, 8>> Solver::resultsOfParts(mlir::Operation* op,
+                                                                  llvm::ArrayRef<State> operands) {
+  left_ = 1;
+  cuts_ = false;
+  std::optional<llvm::SmallVector<State, 8>> found = results(op, operands);
+  cuts_ = true;
   return found;
 }
 

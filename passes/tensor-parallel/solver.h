@@ -18,6 +18,10 @@ struct Way {
   bool gathers = false;  // puts together what lies in parts
 };
 
+// On a pd.var of a program whose layers its author has split: the dim along which the ranks of a
+// group hold it in parts. From lift-parallel-ops to tensor-parallel, which takes it away.
+inline constexpr llvm::StringLiteral kHeldInParts = "held_in_parts";
+
 // An extent that would have to be cut and does not divide.
 struct Indivisible {
   mlir::Value value;
@@ -41,6 +45,10 @@ class Solver {
   // What the op gives for operands that lie like this; nothing where its rule gives nothing, or
   // parts that do not divide (which `indivisible` then says).
   std::optional<llvm::SmallVector<verify::State, 8>> results(
+      mlir::Operation* op, llvm::ArrayRef<verify::State> operands);
+
+  // The same where results are of the types of parts already: their extents are asked nothing.
+  std::optional<llvm::SmallVector<verify::State, 8>> resultsOfParts(
       mlir::Operation* op, llvm::ArrayRef<verify::State> operands);
 
   // Given how operands lie: the first of these that works. As they are; with terms summed; with
@@ -67,6 +75,7 @@ class Solver {
   std::map<std::pair<int, int>, verify::Relation> relations_;
   std::optional<Indivisible> indivisible_;
   mlir::Value blamed_;  // the operand that a rule failed at last
+  bool cuts_ = true;    // results are of the types of wholes
   int left_ = 0;        // evaluations that are left for an op
 };
 

@@ -128,6 +128,11 @@ COMBINATIONS = {
     "split_stages_fp16_allreduce": ("fp16_all_reduce_case.py", ["static26/gpt_tiny", "8"] + _SPLIT + _STAGES),
     "split_stages_recompute_lamb": (_PAIR, ["static26/gpt_tiny", "20", "4/2", "--lamb"] + _STAGES + _SQRT),
     "shards_recompute_merge": ("gradient_merge_case.py", ["static26/mlp_stages", "2", "2", "--sharding"] + _SQRT),
+    "shards_stages_amp": ("amp_case.py", ["train", "static26/gpt_tiny_stages", "4", "--sharding", "--pipeline", "--accumulate-steps", "4"]),
+    "shards_stages_overflow": ("amp_case.py", ["overflow", "static26/gpt_tiny_stages", "4", "--sharding", "--sharding-stage", "2", "--pipeline", "--accumulate-steps", "2"]),
+    "shards_stages_recompute_lamb": ("pipeline_case.py", ["static26/gpt_tiny", "4", "'--lamb %s'" % " ".join(_SQRT), "'--sharding --sharding-stage 2 --stages 2 --accumulate-steps 2'"]),
+    "shards_split_amp": ("amp_case.py", ["train", "static26/gpt_tiny", "4", "--sharding"] + _SPLIT),
+    "shards_split_merge": (_PAIR, ["static26/gpt_tiny", "80", "4/2", "--sharding"] + _MERGE),
     "stages_recompute_lamb": ("pipeline_case.py", ["static26/gpt_tiny", "2", "'--lamb %s'" % " ".join(_SQRT), "'--stages 2 --accumulate-steps 2'"]),
 }
 

@@ -203,14 +203,18 @@ void checkExtents(const Scene& scene, mlir::Operation* op, mlir::Operation* refe
     if (!own || !all || own.getShape() == all.getShape()) continue;
     llvm::SmallVector<int64_t> part(all.getShape());
     const Reading& whole = scene.of(result).whole;
-    for (unsigned a = 0; whole.known && a < scene.axes().count(); ++a) {
-      const State& state = whole.states[a];
-      if (!state.isSplit()) continue;
-      if (state.dim == dist::kFlat)
-        part = {all.hasStaticShape() ? all.getNumElements() : mlir::ShapedType::kDynamic};
-      int64_t& extent = part[state.dim == dist::kFlat ? 0 : state.dim];
-      const int64_t size = scene.axes().sizes[a];
+    const auto cut = [](int64_t& extent, int64_t size) {
       if (!mlir::ShapedType::isDynamic(extent)) extent = extent / size + (extent % size != 0);
+    };
+    for (unsigned a = 0; whole.known && a < scene.axes().count(); ++a)
+      if (const State& state = whole.states[a]; state.isSplit() && state.dim != dist::kFlat)
+        cut(part[state.dim], scene.axes().sizes[a]);
+    for (unsigned a = 0; whole.known && a < scene.axes().count(); ++a) {
+      if (const State& state = whole.states[a]; !state.isSplit() || state.dim != dist::kFlat)
+        continue;
+      part = {mlir::ShapedType::isDynamicShape(part) ? mlir::ShapedType::kDynamic
+                                                     : mlir::ShapedType::getNumElements(part)};
+      cut(part[0], scene.axes().sizes[a]);
     }
     bool fits = own.getRank() == static_cast<int64_t>(part.size());
     for (int64_t dim = 0; fits && dim < own.getRank(); ++dim)

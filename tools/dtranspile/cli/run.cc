@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 #include <cmath>
+#include <csignal>
 
 #include "compiler/analysis/program_info.h"
 #include "dialects/dist/settings.h"
@@ -222,10 +223,10 @@ bool resumeFrom(Tool& tool, const Flags& flags, launch::JobSpec& spec, std::stri
 bool findCheckpoints(Tool& tool, const Flags& flags, launch::JobSpec& spec) {
   if (flags.every > 0 && flags.checkpoints.empty())
     return tool.error("--checkpoint-every: into which folder? Add --checkpoint-dir DIR"), false;
-  if (flags.every == 0 && !flags.checkpoints.empty() && !flags.resume)
-    return tool.error("--checkpoint-dir: how often? Add --checkpoint-every ROUNDS"), false;
-  if (flags.every > 0)
-    spec.checkpoints = launch::JobCheckpoints{flags.checkpoints, flags.every, flags.keep};
+  if (flags.checkpoints.empty()) return true;
+  // While the job is compiled nobody writes one.
+  std::signal(SIGUSR1, SIG_IGN);
+  spec.checkpoints = launch::JobCheckpoints{flags.checkpoints, flags.every, flags.keep};
   return true;
 }
 
@@ -339,8 +340,10 @@ Action declareRun(CLI::App& app) {
                  "number of the first step: how many were run before --init was saved, so that "
                  "random ops go on where they were; feeds and --per-step begin anew")
       ->check(CLI::Range(int64_t{0}, exec::kMostSteps));
-  app.add_option("--checkpoint-dir", flags->checkpoints,
-                 "folder for checkpoints, one for all processes of the job");
+  app.add_option(
+      "--checkpoint-dir", flags->checkpoints,
+      "folder for checkpoints, one for all processes of the job: of every so many rounds, "
+      "and of the next one after a SIGUSR1");
   app.add_option("--checkpoint-every", flags->every,
                  "writes one after so many rounds; of jobs without servers, steps")
       ->check(wholeNumber(1));

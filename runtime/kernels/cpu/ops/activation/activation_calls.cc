@@ -10,6 +10,9 @@ constexpr FunctionRow kRows[] = {
     {"dt_complex_grad", Entry<ComplexGrad>, kFloats},
     {"dt_complex_part", Entry<ComplexPart>, kComplex},
     {"dt_complex_part_grad", Entry<ComplexPartGrad>, kComplex},
+    {"dt_nextafter", Entry<NextAfter>, kFloats},
+    {"dt_polygamma", Entry<PolygammaOf>, kFloats},
+    {"dt_polygamma_grad", Entry<PolygammaGrad>, kFloats},
     {"dt_special", Entry<Special>, kFloats},
     {"dt_special_grad", Entry<SpecialGrad>, kFloats},
 };

@@ -99,6 +99,7 @@ STAGES = {
     "lamb_every_third": ["--trainers", "2", "--lamb", "--collective-mode", "local_sgd"]
     + ["--localsgd-k-steps", "3"],
     "layers": ["--trainers", "2"] + LAYERS,
+    "layers_vocabulary": ["--trainers", "2"] + LAYERS + ["--tensor-parallel-min-vocabulary", "12"],
     "layers_replicas": ["--trainers", "4"] + LAYERS,
     "layers_merged": ["--trainers", "4"] + LAYERS + MERGED,
     "layers_amp": ["--trainers", "2"] + LAYERS + ["--amp"],

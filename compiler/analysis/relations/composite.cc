@@ -5,8 +5,8 @@
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/relations/composite_body.h"
 #include "compiler/analysis/relations/compression.h"
+#include "compiler/analysis/relations/part_forms.h"
 #include "compiler/analysis/relations/transfer.h"
-#include "compiler/analysis/relations/vocabulary.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 
@@ -25,7 +25,7 @@ constexpr CompositeRow kComposites[] = {
     {kCompressedUpdate, "momentum"},   {kLocalClip, "clip_by_norm"}};
 
 bool isUnderstood(llvm::StringRef composite) {
-  return vocabularyForm(composite) ||
+  return partForm(composite) ||
          llvm::any_of(kComposites, [&](const CompositeRow& one) { return one.name == composite; });
 }
 
@@ -38,7 +38,7 @@ bool divides(const pd::OpView& view) {
 }  // namespace
 
 bool compositeStandsFor(llvm::StringRef composite, llvm::StringRef type) {
-  if (const VocabularyForm* form = vocabularyForm(composite)) return form->type == type;
+  if (const PartForm* form = partForm(composite)) return form->type == type;
   return llvm::any_of(kComposites, [&](const CompositeRow& one) {
     return one.name == composite && one.type == type;
   });
@@ -76,7 +76,7 @@ mlir::Operation* enterComposite(const Scene& scene, dist::CompositeOp composite)
                              reference),
            nullptr;
   if (!operandsStandFor(scene, composite, reference)) return nullptr;
-  if (isLookup(composite) || isCompression(composite) || vocabularyForm(composite.getOp()))
+  if (isLookup(composite) || isCompression(composite) || partForm(composite.getOp()))
     return reference;
   if (std::string why = bodyDiffers(composite, scene.axes()); !why.empty())
     scene.report(

@@ -5,9 +5,9 @@
 #include "compiler/analysis/relations/branches.h"
 #include "compiler/analysis/relations/composite_body.h"
 #include "compiler/analysis/relations/compression.h"
+#include "compiler/analysis/relations/part_forms.h"
 #include "compiler/analysis/relations/rpc.h"
 #include "compiler/analysis/relations/transfer.h"
-#include "compiler/analysis/relations/vocabulary.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -262,9 +262,9 @@ void Walk::visitComposite(dist::CompositeOp composite) {
     checkForward(scene_, composite, reference);
     return visitLookup(scene_, composite, reference);
   }
-  if (vocabularyForm(composite.getOp())) {
+  if (partForm(composite.getOp())) {
     checkForward(scene_, composite, reference);
-    return visitVocabulary(scene_, composite, reference);
+    return visitParts(scene_, composite, reference);
   }
   if (isCompression(composite)) return visitCompression(scene_, composite, reference);
   inComposite().visit(composite.getBody().front());

@@ -159,7 +159,8 @@ def : Later<GradientMerge, [Hierarchical],
 def : Later<GradientMerge, [SyncBatchNorm],
             "running statistics would have to move once for all merged steps">;
 def : Composes<Sharding, [Lars, Lamb], "sharding_rules",
-               "what takes norms of whole parameters is updated whole on every rank">;
+               "norms of parameters are summed up from parts; in pipelines and branches what takes them is "
+               "updated whole on every rank">;
 def : Composes<Sharding, [GradientMerge], "pair_gradient_merge_sharding">;
 def : Composes<Sharding, [SyncBatchNorm], "sharding_sync_batch_norm">;
 def : Later<Sharding, [Fp16AllReduce],

@@ -50,6 +50,7 @@ CASES = [
     ("static26/gpt_tiny", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2"]),
     ("static26/gpt_tiny", 4, ["--tensor-parallel", "--tensor-parallel-degree", "4"]),
     ("static26/bert_tiny", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2"]),
+    ("parallel26/parallel_mlp", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2", "--input-parallel", "mp"]),
 ]
 
 MERGED = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
@@ -309,11 +310,9 @@ def train(case, folder, ranks, runs=1, widened=False, poisoned=False, split=1):
 
 
 def make_job(tool, case, ranks, flags, job):
-    program = [
-        os.path.join(case, "main.pdmodel"),
-        "--startup",
-        os.path.join(case, "startup.pdmodel"),
-    ]
+    names = ("rank0", "rank.startup") if "--input-parallel" in flags else ("main", "startup")
+    main, startup = (os.path.join(case, name + ".pdmodel") for name in names)
+    program = [main, "--startup", startup]
     mode = ["--mode", "collective", "--trainers", str(ranks)]
     call(tool, "transpile", *program, "-o", job, *mode, *flags)
 

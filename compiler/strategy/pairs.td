@@ -159,11 +159,13 @@ def : Later<GradientMerge, [Hierarchical],
 def : Later<GradientMerge, [SyncBatchNorm],
             "running statistics would have to move once for all merged steps">;
 def : Composes<Sharding, [Lars, Lamb], "sharding_rules",
-               "what takes norms of whole parameters is updated whole on every rank">;
+               "norms of parameters are summed up from parts; in pipelines and branches what takes them is "
+               "updated whole on every rank">;
 def : Composes<Sharding, [GradientMerge], "pair_gradient_merge_sharding">;
 def : Composes<Sharding, [SyncBatchNorm], "sharding_sync_batch_norm">;
-def : Later<Sharding, [Fp16AllReduce],
-            "gradients travel as sums of parts, which would be rounded part by part">;
+def : Composes<Sharding, [Fp16AllReduce], "pair_sharding_fp16_allreduce",
+               "gradients travel to the ranks of their parts in half precision, parameters come back as "
+               "they are; not in pipelines">;
 def : Later<Sharding, [Hierarchical],
             "parts would be summed level by level; ranks beside sharding_degree sum parts already">;
 def : Composes<Lars, [Pipeline], "pair_lars_pipeline">;

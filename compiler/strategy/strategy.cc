@@ -69,6 +69,11 @@ const std::vector<Rule>& rules() {
        "trainers and sharding_degree: as many ranks as a parameter is cut over, or a multiple of "
        "that, make up all trainers; in a pipeline those of every stage, and of split layers those "
        "of every part"},
+      {{"fp16_allreduce", "sharding", "pipeline"},
+       [](const Strategy& s) { return s.fp16_allreduce && s.sharding && s.pipeline; },
+       "fp16_allreduce, sharding and pipeline: sums are cut in front of the stages, and rounded "
+       "behind "
+       "them; leave one out"},
       {{"sharding_stage", "pipeline"},
        [](const Strategy& s) { return s.sharding && s.pipeline && s.sharding_stage == 3; },
        "sharding_stage 3 and pipeline: parameters would be put together again for every "

@@ -16,10 +16,10 @@ def Sharding : Pass<"sharding", "::mlir::ModuleOp"> {
     `all_reduce` of that number before the first op that is not linear in it. Lists of gradients
     that are looked at for what is not finite (amp) go through member by member, parts and whole
     ones; what a rank has found is joined with `or` before anything decides by it, and parts enter
-    the branch of the update as parts. A gradient that some
-    op needs whole (`lamb`, `lars_momentum`, a clip by the norm of one tensor), SelectedRows, and
-    tensors without two elements per rank stay as they were; a remark says which, and why. So do those of
-    fewer than `min_shard` elements.
+    the branch of the update as parts. `lamb`, `lars_momentum` and `clip_by_norm` become composites
+    whose bodies sum up the squares of the parts (not in branches and pipelines). A gradient that some
+    op needs whole, SelectedRows, and tensors without two elements per rank stay as they were; a remark
+    says which, and why. So do those of fewer than `min_shard` elements.
 
     `sharding_stage=3`: parameters hold a part too. They are put together in segments of
     `segment_broadcast_MB` before their first use in the forward part and again in the backward

@@ -1,5 +1,6 @@
 #include "passes/sharding/rewrite.h"
 
+#include "passes/sharding/norms.h"
 #include "passes/support/sums.h"
 
 namespace dtranspile::passes {
@@ -59,12 +60,19 @@ void ShardRewriter::run() {
       for (mlir::BlockArgument argument : region.getArguments())
         if (plan_.pieceOf(argument) == Piece::Part)
           argument.setType(plan_.partType(argument.getType()));
+  std::vector<pd::OpView> normed;
+  for (mlir::Operation* op : ops)
+    if (pd::OpView::isFrameworkOp(op) && op->getNumResults() && takesNorms(pd::OpView(op)) &&
+        plan_.pieceOf(op->getResult(0)) == Piece::Part)
+      normed.push_back(pd::OpView(op));
   for (mlir::Operation* op : ops) rewriteOperands(op);
   gatherParameters();
   for (const SumToCut& sum : plan_.sums()) cutSum(sum);
   for (pd::VarOp var : plan_.stored()) declare(var);
   for (mlir::Block* block : blocks) publish(*block);
   cutInStartup();
+  pd::Declarations declarations;
+  for (pd::OpView op : normed) replaceByNormed(op, symbolOf(comms_.within.front()), declarations);
 }
 
 //===----------------------------------------------------------------------===//

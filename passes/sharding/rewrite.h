@@ -25,8 +25,8 @@ struct ShardForm {
 
 // One pass over the plan; nothing is decided here. Types of parts come first, then operands, since
 // an op on parts needs the cut of what is whole; parameters are gathered before sums are cut, since
-// both ask for the uses as the plan knew them. Start-up is last: it depends on which variables hold
-// parts only.
+// both ask for the uses as the plan knew them. Start-up depends on which variables hold parts only.
+// Updates with norms are last, since they become others.
 class ShardRewriter {
  public:
   ShardRewriter(JobOnAxes& job, const ShardPlan& plan, ShardComms comms, ShardForm form);

@@ -21,7 +21,8 @@ struct Sharding : impl::ShardingBase<Sharding> {
     if (size == 1) return;  // a part is the whole
     auto all = commsCarrying(getOperation(), kGradients, job->axes);
     if (mlir::failed(all)) return signalPassFailure();
-    const ShardPlan plan(*job, {over.getValue(), size, min_shard, sharding_stage == 3});
+    const ShardPlan plan(*job,
+                         {over.getValue(), size, min_shard, sharding_stage == 3, micro.empty()});
     report(*job, plan);
     if (plan.sums().empty()) return;
     ShardRewriter(

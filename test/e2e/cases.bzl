@@ -55,7 +55,8 @@ SHARDING = {
     "sharding_pipeline_tied": ["static26/gpt_tiny_stages", "4/2", "4@2", "--pipeline", "--accumulate-steps", "4"],
     "sharding_tensor_parallel": ["static26/gpt_tiny", "4/2", "8/2@2", "4/2@3", "--tensor-parallel", "--tensor-parallel-degree", "2"],
     "sharding_pipeline_tensor_parallel": ["static26/gpt_tiny", "8/2@2", "--pipeline", "--stages", "2", "--accumulate-steps", "2", "--tensor-parallel", "--tensor-parallel-degree", "2"],
-    "sharding_rules": ["fluid18/lars_mlp", "2"],
+    "sharding_rules": ["fluid18/lars_mlp", "2", "4/2@3"],
+    "sharding_lamb": ["fluid18/lamb_mlp", "2", "4@3"],
     "sharding_sync_batch_norm": ["static26/resnet_thin", "2", "--sync-batch-norm"],
 }
 

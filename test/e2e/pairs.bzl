@@ -108,6 +108,10 @@ PAIRS = {
         "static26/gpt_tiny": ["4"] + _STAGES,
         "static26/mlp_stages": ["4", "--pipeline", "--accumulate-steps", "4"],
     }),
+    "sharding_fp16_allreduce": ("fp16_all_reduce_case.py", {
+        "static26/gpt_tiny": ["2", "--sharding"],
+        "fluid18/mnist_mlp": ["4", "--sharding", "--sharding-degree", "2"],
+    }),
     "dgc_recompute": ("dgc_case.py", {
         "fluid18/mnist_mlp": ["2", "4", "--dgc-min-size", "500", "--dgc-sparsity", "0.99"] + _SQRT,
     }),

@@ -388,6 +388,13 @@ CHECKS = [
         ["error: trainers and sharding_degree: as many ranks as a parameter is cut over"],
     ),
     (
+        "parts of stages that travel in half precision",
+        "sharding: true pipeline: true fp16_allreduce: true sharding_configs { sharding_degree: 2 }",
+        ["--trainers", "4"],
+        1,
+        ["error: fp16_allreduce, sharding and pipeline: sums are cut in front of the stages"],
+    ),
+    (
         "whole parameters in a pipeline",
         "sharding: true pipeline: true sharding_configs { sharding_degree: 2 stage: 3 }",
         ["--trainers", "4"],

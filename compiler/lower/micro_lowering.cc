@@ -181,8 +181,8 @@ class MicroLowering {
            (buffer.space == Space::Arena || buffer.space == Space::Value);
   }
 
-  // Memory that more than one task of a micro-batch uses, that a send reads after its task, or that a
-  // receive may write before it, exists once per micro-batch under way; everything else once.
+  // Memory that more than one task of a micro-batch uses, that a send reads after its task, or that
+  // a receive may write before it, exists once per micro-batch under way; everything else once.
   LogicalResult giveInstances() {
     std::map<int, std::set<size_t>> users;  // storage -> tasks
     std::set<int> moved;

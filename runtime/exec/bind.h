@@ -93,10 +93,10 @@ class Binder {
     int64_t instance = 0;              // of buffers with a stride
     const MicroNode* micro = nullptr;  // around it
     const int64_t* micro_at = nullptr;
-    std::vector<Pending*>* sends = nullptr;  // of the instance, that nothing in the body waits for
-    Receives* receives = nullptr;            // of the task
+    std::vector<Pending*>* sends = nullptr;   // of the instance, that nothing in the body waits for
+    Receives* receives = nullptr;             // of the task
     const std::vector<Node>* task = nullptr;  // its body
-    int64_t block = -1;                      // of a table
+    int64_t block = -1;                       // of a table
   };
   Scope scope;
   // Of the bodies that are being bound, innermost last: numbers of tickets belong to a body,

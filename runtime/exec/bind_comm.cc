@@ -108,8 +108,8 @@ absl::Status AddSegments(const std::vector<int>& ids, bool needed, const Binder&
   return absl::OkStatus();
 }
 
-// A receive may begin while the task before its own runs where a wire takes time by itself: ranks of
-// one host copy, which takes a processor, and a lane's own thread would cost more than it gives.
+// A receive may begin while the task before its own runs where a wire takes time by itself: ranks
+// of one host copy, which takes a processor, and a lane's own thread would cost more than it gives.
 bool MayBeginAhead(const StartNode& start, const comm::Communicator& comm, const Binder& binder) {
   const auto own = [&](int id) { return binder.buffer(id).stride > 0; };
   return binder.body == binder.scope.task && std::string_view(comm.backend()) != "shm" &&

@@ -12,17 +12,22 @@ namespace {
 
 using dist::Reduce;
 
-// Parts of one dim over several axes lie in the order of the mesh, its last axis fastest
+// Parts of one dim over several axes lie in the order of the mesh, its last axis fastest; what is
+// flat is flat parts of what the cuts of dims leave, whatever the order of their axes
 // (docs/dialects/dist.md). A cut cuts the parts that are there, so its axes stand after those that
 // the dim is cut over already; and the last cuts are put together first.
 bool innermost(const Reading& reading, const Axes& axes, llvm::ArrayRef<unsigned> own,
                int64_t dim) {
   for (unsigned axis = own.empty() ? axes.count() : own.front() + 1; axis < axes.count(); ++axis) {
     const State& state = reading.states[axis];
-    bool along =
-        state.isSplit() && (state.dim == dim || state.dim == dist::kFlat || dim == dist::kFlat);
+    const bool along = state.isSplit() && state.dim == dim;
     if (along && axes.sizes[axis] > 1 && !llvm::is_contained(own, axis)) return false;
   }
+  // Of a flat part no dim is there to be cut, or put together.
+  for (unsigned axis = 0; dim != dist::kFlat && axis < axes.count(); ++axis)
+    if (const State& state = reading.states[axis];
+        state.isSplit() && state.dim == dist::kFlat && axes.sizes[axis] > 1)
+      return false;
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include "compiler/analysis/relations/branches.h"
 #include "compiler/analysis/relations/composite_body.h"
 #include "compiler/analysis/relations/compression.h"
+#include "compiler/analysis/relations/part_forms.h"
 #include "compiler/analysis/relations/rpc.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/dist/lookup.h"
@@ -260,6 +261,10 @@ void Walk::visitComposite(dist::CompositeOp composite) {
   if (isLookup(composite)) {
     checkForward(scene_, composite, reference);
     return visitLookup(scene_, composite, reference);
+  }
+  if (partForm(composite.getOp())) {
+    checkForward(scene_, composite, reference);
+    return visitParts(scene_, composite, reference);
   }
   if (isCompression(composite)) return visitCompression(scene_, composite, reference);
   inComposite().visit(composite.getBody().front());

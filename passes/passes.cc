@@ -17,6 +17,7 @@
 #include "passes/keep-source/pass.h"
 #include "passes/lamb/pass.h"
 #include "passes/lars/pass.h"
+#include "passes/lift-parallel-ops/pass.h"
 #include "passes/local-sgd/pass.h"
 #include "passes/lookahead/pass.h"
 #include "passes/pipeline/pass.h"
@@ -32,6 +33,7 @@
 #include "passes/sync-batch-norm/pass.h"
 #include "passes/tensor-parallel/pass.h"
 #include "passes/widen-float64/pass.h"
+#include "passes/write-out-norms/pass.h"
 
 namespace dtranspile::passes {
 
@@ -52,6 +54,7 @@ void registerAll() {
   registerKeepSource();
   registerLamb();
   registerLars();
+  registerLiftParallelOps();
   registerLookahead();
   registerPipeline();
   registerPsExchange();
@@ -67,6 +70,7 @@ void registerAll() {
   registerSyncBatchNorm();
   registerTensorParallel();
   registerWidenFloat64();
+  registerWriteOutNorms();
 }
 
 }  // namespace dtranspile::passes

@@ -84,6 +84,21 @@ llvm::LogicalResult OpLowering::view(llvm::StringRef input, llvm::StringRef outp
   return llvm::success();
 }
 
+llvm::LogicalResult OpLowering::move(llvm::StringRef input, llvm::StringRef output,
+                                     exec::Memory memory) {
+  auto from = in(input);
+  mlir::Value value = op_.output(output);
+  if (!value || !program_.needed(value)) return llvm::success();
+  if (!from) return unsupported("an absent " + input);
+  Plan& plan = program_.plan();
+  if (plan.buffers[plan.storageOf(from->buffer)].memory == memory) return view(input, output);
+  const auto to = out(output);
+  Buffer& buffer = plan.buffers[to->buffer];
+  if (buffer.space == Space::Arena) buffer.memory = memory;
+  copy(*from, *to);
+  return llvm::success();
+}
+
 void OpLowering::refuse(llvm::StringRef function) {
   if (refused_) return;
   refused_ = true;

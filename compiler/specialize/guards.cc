@@ -64,6 +64,14 @@ class Resolver {
  private:
   enum class Outcome : uint8_t { Kept, Replaced, Failed };
 
+  // The framework's operators of this name exchange nothing (its graph executor did it for
+  // dgc_momentum and dgc_clip_by_norm), or it has none (updates of parts). What a body of ours says
+  // is the whole of it.
+  static bool isWholeOperator(dist::CompositeOp composite) {
+    const llvm::StringRef name = composite.getOp();
+    return !name.starts_with("dgc_") && name != "sync_lamb" && name != "sync_lars_momentum";
+  }
+
   // Says whether the op is still there: one that is replaced leaves others in its place, which the
   // walk has not seen.
   Outcome see(mlir::Operation* op, SelAttr ranks) {
@@ -74,7 +82,7 @@ class Resolver {
       return assume.erase(), Outcome::Replaced;
     }
     if (auto composite = llvm::dyn_cast<dist::CompositeOp>(op);
-        composite && options_.inlineComposites)
+        composite && (options_.inlineComposites || !isWholeOperator(composite)))
       return replaceBy(op, composite.getBody()), Outcome::Replaced;
     auto micro = llvm::dyn_cast<dist::MicroOp>(op);
     if (micro && dropForeignSums(micro, ranks)) return Outcome::Replaced;

@@ -389,7 +389,7 @@ llvm::LogicalResult inferEinsum(InferContext& c) {
 // The gradient op has no operands in its program: InnerCache holds copies of them.
 llvm::LogicalResult inferEinsumGrad(InferContext& c) {
   for (unsigned i = 0, n = c.outCount("Operands@GRAD"); i < n; ++i)
-    if (const TensorInfo* operand = c.in("InnerCache", i)) c.out("Operands@GRAD", i, *operand);
+    if (const TensorInfo* operand = c.in("x_shape", i)) c.out("Operands@GRAD", i, *operand);
   return llvm::success();
 }
 

@@ -125,9 +125,7 @@ void transformed(RuleContext& context) {
   form.terms.push_back({from, labels, Use::Linear});
   // The kernel makes what is as large as X: all of it that is not transformed is cut alike.
   if (back && op.type() == "fft_r2c_grad") {
-    if (!like || rankOf(like) != rankOf(from)) return;
-    for (const State& state : context.relation(like).whole.states)
-      if (state.isSplit() && state.dim == dist::kFlat) return;
+    if (!like || rankOf(like) != rankOf(from) || context.isFlatPart(like)) return;
     form.terms.push_back({like, labels, Use::Shape});
   }
   form.result = labels;

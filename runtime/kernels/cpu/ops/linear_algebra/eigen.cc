@@ -95,8 +95,9 @@ void Rotation(double pp, double qq, double pq, double& cosine, double& sine) {
 std::vector<int64_t> Ascending(const std::vector<double>& values) {
   std::vector<int64_t> order(values.size());
   std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return values[static_cast<size_t>(a)] < values[static_cast<size_t>(b)];
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    const double one = values[static_cast<size_t>(a)], other = values[static_cast<size_t>(b)];
+    return one != other ? one < other : a < b;
   });
   return order;
 }

@@ -17,6 +17,7 @@
 #include "passes/keep-source/pass.h"
 #include "passes/lamb/pass.h"
 #include "passes/lars/pass.h"
+#include "passes/lift-parallel-ops/pass.h"
 #include "passes/local-sgd/pass.h"
 #include "passes/lookahead/pass.h"
 #include "passes/pipeline/pass.h"
@@ -53,6 +54,7 @@ void registerAll() {
   registerKeepSource();
   registerLamb();
   registerLars();
+  registerLiftParallelOps();
   registerLookahead();
   registerPipeline();
   registerPsExchange();

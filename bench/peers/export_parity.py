@@ -50,9 +50,11 @@ CASES = [
     ("static26/gpt_tiny", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2"]),
     ("static26/gpt_tiny", 4, ["--tensor-parallel", "--tensor-parallel-degree", "4"]),
     ("static26/bert_tiny", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2"]),
+    ("parallel26/parallel_mlp", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2", "--input-parallel", "mp"]),
 ]
 
 MERGED = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
+COMPRESSED = ["--dgc", "--dgc-min-size", "500"]
 LOCAL = ["--collective-mode", "local_sgd"]
 # Strategies that change the computation, or what travels: case, ranks, flags.
 STRATEGIES = [
@@ -68,6 +70,8 @@ STRATEGIES = [
     ("static26/gpt_tiny", 2, ["--lamb"]),
     ("fluid18/mnist_mlp", 2, LOCAL),
     ("fluid18/mnist_mlp", 2, LOCAL + ["--localsgd-k-steps", "2"]),
+    ("fluid18/mnist_mlp", 2, COMPRESSED + ["--dgc-sparsity", "0.9"]),
+    ("fluid18/mnist_mlp", 2, COMPRESSED + ["--dgc-sparsity", "0.5,0.9", "--dgc-rampup-begin-step", "1", "--dgc-rampup-step", "2"]),
     ("fluid18/mnist_mlp", 2, ["--fp16-allreduce"]),
     ("static26/gpt_tiny", 2, ["--fp16-allreduce"]),
 ]
@@ -306,11 +310,9 @@ def train(case, folder, ranks, runs=1, widened=False, poisoned=False, split=1):
 
 
 def make_job(tool, case, ranks, flags, job):
-    program = [
-        os.path.join(case, "main.pdmodel"),
-        "--startup",
-        os.path.join(case, "startup.pdmodel"),
-    ]
+    names = ("rank0", "rank.startup") if "--input-parallel" in flags else ("main", "startup")
+    main, startup = (os.path.join(case, name + ".pdmodel") for name in names)
+    program = [main, "--startup", startup]
     mode = ["--mode", "collective", "--trainers", str(ranks)]
     call(tool, "transpile", *program, "-o", job, *mode, *flags)
 

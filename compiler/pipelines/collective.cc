@@ -35,19 +35,27 @@ std::string annotatedStages(const Strategy& s) {
   return "stages" + (s.virtual_stages > 1 ? "/" + std::to_string(s.virtual_stages) : "");
 }
 
+bool isSharded(const Strategy& s) { return s.sharding && isReplicated(s); }
+
+// How many groups of `ranks` replicas there are. How many of them the stages of annotations leave
+// form-job counts.
+std::string groupsOf(const Strategy& s, int64_t ranks) {
+  const int64_t groups = s.trainers / (isSplit(s) ? s.tensor_parallel_degree : 1) / ranks;
+  if (!s.pipeline) return std::to_string(groups);
+  return s.stages ? std::to_string(groups / s.stages)
+                  : std::to_string(groups) + "/" + annotatedStages(s);
+}
+
 // The axes of the trainers' mesh that are data-parallel.
+const char kShardAxis[] = "sharding";
 std::vector<Axis> axesOf(const Strategy& s) {
   const std::string trainers = std::to_string(s.trainers);
-  const int64_t groups = s.trainers / (isSplit(s) ? s.tensor_parallel_degree : 1);
-  if (s.pipeline)
-    return {{"dp", s.stages ? std::to_string(groups / s.stages)
-                            : std::to_string(groups) + "/" + annotatedStages(s)}};
-  if (isSplit(s)) return {{"dp", std::to_string(groups)}};
-  if (s.sharding && !isServed(s)) {
-    const int64_t degree = s.sharding_degree > 0 ? s.sharding_degree : s.trainers;
-    if (degree == s.trainers) return {{"sharding", trainers}};
-    return {{"dp", std::to_string(s.trainers / degree)}, {"sharding", std::to_string(degree)}};
+  if (isSharded(s)) {
+    const std::string groups = s.sharding_degree ? groupsOf(s, s.sharding_degree) : "1";
+    if (groups == "1") return {{kShardAxis, groupsOf(s, 1)}};
+    return {{"dp", groups}, {kShardAxis, std::to_string(s.sharding_degree)}};
   }
+  if (s.pipeline || isSplit(s)) return {{"dp", groupsOf(s, 1)}};
   if (!s.use_hierarchical_allreduce || isServed(s)) return {{"dp", trainers}};
   const int64_t inner = s.hierarchical_allreduce_inter_nranks;
   return {{"inter", std::to_string(s.trainers / inner)}, {"intra", std::to_string(inner)}};
@@ -58,8 +66,10 @@ std::vector<Axis> axesOf(const Strategy& s) {
 const char kMicro[] = "micro", kStages[] = "pp", kLayers[] = "mp";
 std::vector<Axis> meshOf(const Strategy& s) {
   std::vector<Axis> mesh = axesOf(s);
+  // Ranks that have parts of the same parameters exchange more than stages do.
   if (s.pipeline)
-    mesh.push_back({kStages, s.stages ? std::to_string(s.stages) : annotatedStages(s)});
+    mesh.insert(mesh.end() - (isSharded(s) ? 1 : 0),
+                {kStages, s.stages ? std::to_string(s.stages) : annotatedStages(s)});
   // The parts of a layer send most, and so are neighbours.
   if (isSplit(s)) mesh.push_back({kLayers, std::to_string(s.tensor_parallel_degree)});
   if (s.pipeline) mesh.push_back({kMicro, std::to_string(s.accumulate_steps)});
@@ -69,6 +79,7 @@ std::vector<Axis> meshOf(const Strategy& s) {
 // What a pass is told beside the fields that are its options.
 // Data: the axes over which the batch is cut, micro-batches among them. Stages: that of the stages.
 // Layers: that over which layers are split. Pieces: whether ranks have some of the parameters each.
+// Cut: the axes of the batch, and which of them is that of the micro-batches.
 enum class Told {
   Nothing,
   Axes,
@@ -81,7 +92,8 @@ enum class Told {
   Servers,
   Serving,
   ServerCount,
-  Pieces
+  Pieces,
+  Cut
 };
 
 struct Step {
@@ -99,7 +111,11 @@ bool changesProgram(const Strategy& s) {
 }
 bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
 
+// One rank's program of a group becomes the whole one, of which the others are made.
+bool isLifted(const Strategy& s) { return isSplit(s) && s.input_parallel == "mp"; }
+
 const Step kSteps[] = {
+    {"lift-parallel-ops", Told::Nothing, isLifted, "input_parallel"},
     {"check-source", Told::Nothing, always},
     // What changes the program of one device; the other one is kept beside it.
     {"keep-source", Told::Nothing, changesProgram},
@@ -126,26 +142,30 @@ const Step kSteps[] = {
     {"ps-place", Told::Serving, isGeo, "mode"},
     {"ps-exchange", Told::Servers, isGeo, "geo_sgd_mode"},
     {"ps-startup", Told::Axes, isServed, "mode"},
-    {"broadcast-startup", Told::Axes,
-     [](const Strategy& s) { return isReplicated(s) && !s.pipeline; }},
+    {"broadcast-startup", Told::Data,
+     [](const Strategy& s) { return isReplicated(s) && (!s.pipeline || isSharded(s)); }},
     {"scale-loss", Told::Data, reducesGradients},
     {"reduce-gradients", Told::Data, reducesGradients},
     {"fp16-all-reduce", Told::Axes,
      [](const Strategy& s) { return reducesGradients(s) && s.fp16_allreduce && !s.pipeline; },
      "fp16_allreduce"},
     {"dgc", Told::Axes, [](const Strategy& s) { return reducesGradients(s) && s.dgc; }, "dgc"},
+    // Before stages are: what it puts in goes to those of the gradients and parameters.
+    {"sharding", Told::Cut, [](const Strategy& s) { return isPipelined(s) && isSharded(s); },
+     "sharding"},
     {"assign-stages", Told::Assigned, isPipelined, "pipeline"},
     {"pipeline", Told::Stages, isPipelined, "pipeline"},
     // What is left of sums over replicas and micro-batches: added up in full, then rounded once.
     {"fp16-all-reduce", Told::Axes,
      [](const Strategy& s) { return isPipelined(s) && s.fp16_allreduce; }, "fp16_allreduce"},
-    {"broadcast-startup", Told::Axes, isPipelined},
+    {"broadcast-startup", Told::Axes,
+     [](const Strategy& s) { return isPipelined(s) && !isSharded(s); }},
     {"local-sgd", Told::Axes, isLocalSgd, "collective_mode"},
     {"bucket", Told::Axes,
      [](const Strategy& s) { return isReplicated(s) && s.fuse_all_reduce_ops; },
      "fuse_all_reduce_ops"},
     // Takes buckets apart into those of parts and those of what stays whole.
-    {"sharding", Told::Axes, [](const Strategy& s) { return isReplicated(s) && s.sharding; },
+    {"sharding", Told::Axes, [](const Strategy& s) { return isSharded(s) && !isPipelined(s); },
      "sharding"},
     // After the passes that look for gradients: a composite is no framework op.
     {"sync-batch-norm", Told::Axes, [](const Strategy& s) { return s.sync_batch_norm; },
@@ -168,10 +188,10 @@ std::string optionsOf(const Step& step, const Strategy& strategy) {
   data = names + (isPipelined(strategy) ? std::string(",") + kMicro : "");
   const bool servers = step.told == Told::Servers || step.told == Told::Serving;
   if (step.told == Told::Axes || servers) text += " axes=" + names;
-  if (step.told == Told::Data) text += " axes=" + data;
+  if (step.told == Told::Data || step.told == Told::Cut) text += " axes=" + data;
   if (step.told == Told::Stages || step.told == Told::Assigned)
     text += std::string(" axes=") + kStages;
-  if (step.told == Told::Stages) text += std::string(" micro=") + kMicro;
+  if (step.told == Told::Stages || step.told == Told::Cut) text += std::string(" micro=") + kMicro;
   if (step.told == Told::Assigned) text += strategy.stages ? " by=cost" : " by=annotations";
   if (step.told == Told::Layers || step.told == Told::LayersOnly)
     text += std::string(" axes=") + kLayers;

@@ -179,6 +179,12 @@ def recompute_extra_work : Int<30> {
   let passes = ["recompute"];
   let meaning = "of auto: most work that is added, in percent of a step's";
 }
+def recompute_offload : Bool<false> {
+  let versions = "2.x";
+  let relevant = "recompute=true";
+  let passes = ["recompute"];
+  let meaning = "what is kept waits in the host's memory and comes back ahead of use";
+}
 // Mixed precision (docs/passes/amp.md).
 def amp : Bool<false> {
   let versions = "2.x";
@@ -435,7 +441,19 @@ def tensor_parallel_degree : Int<1> {
   let versions = "2.x";
   let range = [1, 1048576];
   let relevant = "tensor_parallel=true";
+  let passes = ["lift-parallel-ops"];
   let meaning = "ranks that a layer is split over; what is more are replicas";
+}
+def input_parallel : Word<"none"> {
+  let words = ["none", "mp"];
+  let relevant = "tensor_parallel=true";
+  let meaning = "mp: the program is that of one rank of a group, built of the framework's parallel layers";
+}
+def tensor_parallel_min_vocabulary : Int<4096> {
+  let range = [1, 2147483647];
+  let relevant = "tensor_parallel=true";
+  let passes = ["tensor-parallel"];
+  let meaning = "rows of a table, or classes of a loss, from which on they lie in parts";
 }
 def batch_dims : Words {
   let flag = "batch-dim";

@@ -1,6 +1,7 @@
 #include "passes/tensor-parallel/plan.h"
 
 #include "compiler/analysis/relations/analysis.h"
+#include "compiler/analysis/relations/part_forms.h"
 #include "compiler/analysis/relations/reshapes.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
@@ -29,49 +30,37 @@ const Product* productOf(mlir::Operation* op) {
   return at == std::end(kProducts) ? nullptr : at;
 }
 
+// Stages have been chosen already (assign-stages).
+bool hasStages(pd::ProgramOp main) {
+  return llvm::any_of(*main.getBodyBlock(),
+                      [](mlir::Operation& op) { return op.hasAttr(dist::kStageAttr); });
+}
+
+}  // namespace
+
+bool isProduct(mlir::Operation* op) { return productOf(op) != nullptr; }
+
 bool isForward(mlir::Operation* op) {
   return pd::OpView::isFrameworkOp(op) &&
          !(pd::OpView(op).role() & (pd::kBackward | pd::kOptimize));
 }
 
-}  // namespace
-
-TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis)
+// Tasks of a pipeline take no composites.
+TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis, int64_t minVocabulary)
     : job_(job),
       axis_(std::move(axis)),
-      solver_(verify::axesOf(job.role), verify::axesOf(job.role).indexOf(axis_)),
+      staged_(hasStages(job.main)),
+      solver_(verify::axesOf(job.role), verify::axesOf(job.role).indexOf(axis_),
+              staged_ ? std::nullopt : std::optional<int64_t>(minVocabulary)),
       storable_(job),
+      minVocabulary_(minVocabulary),
       touches_(touchesOf(job.main)) {}
 
-// A number in the place of the heads is that of all heads, and a rank has a part of them. An entry
-// 0 (the extent of X) or -1 (what is left) fits both: leading dims that stay are written 0, and the
-// first one that does not is written -1, as far as the list says the same as before.
 void TensorPlan::openShapes() {
   for (mlir::Operation* op : ops_) {
-    if (!pd::OpView::isFrameworkOp(op)) continue;
-    pd::OpView view(op);
-    if ((view.type() != "reshape" && view.type() != "reshape2") || !view.input("X") ||
-        view.input("Shape") || !view.inputs("ShapeTensor").empty() || !view.hasAttr("shape"))
-      continue;
-    const llvm::SmallVector<int64_t> from = verify::dimsOf(view.input("X"));
-    const std::vector<int64_t> given = view.getInts("shape");
-    std::vector<int64_t> shape = given;
-    for (size_t i = 0; i < shape.size(); ++i) {
-      const int64_t entry = std::exchange(shape[i], 0);
-      if (i < from.size() && verify::makeSameShape(from, given, shape)) continue;
-      shape[i] = llvm::is_contained(shape, -1) ? entry : -1;
-      if (!verify::makeSameShape(from, given, shape)) shape[i] = entry;
-      break;
-    }
-    if (shape == given) continue;
-    const mlir::Attribute before = view.attr("shape");
-    mlir::Builder builder(op);
-    mlir::Attribute now = builder.getDenseI64ArrayAttr(shape);
-    if (llvm::isa<mlir::DenseI32ArrayAttr>(before))
-      now = builder.getDenseI32ArrayAttr(llvm::SmallVector<int32_t>(shape.begin(), shape.end()));
-    else if (!llvm::isa<mlir::DenseI64ArrayAttr>(before)) continue;
-    opened_[op] = before;
-    view.setAttr("shape", now);
+    if (!pd::OpView::isFrameworkOp(op) || !pd::OpView(op).input("X")) continue;
+    const llvm::SmallVector<int64_t> from = verify::dimsOf(pd::OpView(op).input("X"));
+    if (mlir::Attribute before = openShape(pd::OpView(op), from)) opened_[op] = before;
   }
 }
 
@@ -155,6 +144,8 @@ bool TensorPlan::follow(Trial& trial, std::set<unsigned>& waiting) {
       if (before == now || !var || !mayStore(var.getSymNameAttr())) continue;
       if (!stateIn(trial, operand).isSplit()) assign(trial, var.getSymNameAttr(), now.dim, waiting);
     }
+    // Of logits in parts one number per row is exchanged, of a table its rows: both are sums.
+    trial.ends += verify::inParts(op, way->operands).has_value();
     for (auto [result, state] : llvm::zip(op->getResults(), way->results)) {
       // It has become a term, or has met parts that flow on already: K meets Q.
       const bool met = state.isSplit() && state == states_.lookup(result);
@@ -174,12 +165,11 @@ bool TensorPlan::follow(Trial& trial, std::set<unsigned>& waiting) {
 // A product whose columns are cut gives parts of its result. That pays where they flow, part by
 // part, into a product whose rows are cut alike, so that one sum of its results is all that is
 // sent.
-TensorPlan::Answer TensorPlan::tryProduct(pd::OpView product, unsigned parameter, int dim) {
+TensorPlan::Answer TensorPlan::tryParameter(mlir::Operation* op, unsigned parameter, int dim) {
   Trial trial;
   std::set<unsigned> waiting;
   solver_.forgetIndivisible();
-  assign(trial, variableOf(product.operation()->getOperand(parameter)).getSymNameAttr(), dim,
-         waiting);
+  assign(trial, variableOf(op->getOperand(parameter)).getSymNameAttr(), dim, waiting);
   if (!follow(trial, waiting) || trial.ends == 0)
     return solver_.indivisible() ? Answer::Indivisible : Answer::No;
   for (auto [name, cut] : trial.variables) stored_[name] = cut;
@@ -217,7 +207,7 @@ mlir::LogicalResult TensorPlan::chooseProducts() {
                          [](auto pair) { return !(std::get<0>(pair) == std::get<1>(pair)); }))
           continue;
         column = true;
-        const Answer answer = tryProduct(view, at, dim);
+        const Answer answer = tryParameter(op, at, dim);
         split = answer == Answer::Yes;
         if (answer != Answer::Indivisible) continue;
         const Indivisible what = *solver_.indivisible();
@@ -239,6 +229,45 @@ mlir::LogicalResult TensorPlan::chooseProducts() {
     }
   }
   return mlir::success();
+}
+
+// A table lies in parts along its rows: a rank looks up what it has of the ids, and the sum over
+// the ranks is what all ids have. Those that a product has cut so already are left.
+void TensorPlan::chooseTables() {
+  for (mlir::Operation* op : ops_) {
+    const pd::OpView view(op);
+    const bool looks = isForward(op) && llvm::StringRef(view.type()).starts_with("lookup_table");
+    mlir::Value table = looks ? view.input("W") : mlir::Value();
+    pd::VarOp var = table ? variableOf(table) : pd::VarOp();
+    mlir::RankedTensorType type =
+        var ? llvm::dyn_cast<mlir::RankedTensorType>(table.getType()) : mlir::RankedTensorType();
+    if (!type || type.getRank() != 2 || stored_.contains(var.getSymNameAttr()) ||
+        type.getDimSize(0) < minVocabulary_)
+      continue;
+    std::string why = "is looked up by an op of an older form";
+    const verify::PartForm* form = verify::partForm(view, &why);
+    if (staged_) why = "is on a stage of a pipeline, whose tasks take no vocabulary in parts";
+    else if (form && !solver_.divides(table, 0))
+      why = "has " + std::to_string(type.getDimSize(0)) + " rows, which " + std::to_string(size()) +
+            " ranks do not divide: pad the vocabulary to " +
+            std::to_string((type.getDimSize(0) + size() - 1) / size() * size()) + " rows";
+    else if (form && !mayStore(var.getSymNameAttr()))
+      why = "is set or read in a way that a part has not";
+    else if (form) {
+      const unsigned at = llvm::find(op->getOperands(), table) - op->operand_begin();
+      if (tryParameter(op, at, 0) == Answer::Yes) continue;
+      why = "is read by an op that takes no part of its rows";
+    }
+    llvm::erase(kept_[why], var.getSymName().str());
+    kept_[why].push_back(var.getSymName().str());
+  }
+}
+
+bool TensorPlan::hasForm(mlir::Operation* op) const {
+  if (!pd::OpView::isFrameworkOp(op)) return false;
+  llvm::SmallVector<State, 8> operands;
+  for (mlir::OpOperand& use : op->getOpOperands()) operands.push_back(takes(use));
+  return verify::inParts(op, operands).has_value();
 }
 
 //===----------------------------------------------------------------------===//
@@ -314,7 +343,11 @@ bool TensorPlan::propagate() {
 mlir::LogicalResult TensorPlan::run() {
   index();
   openShapes();
-  if (mlir::failed(chooseProducts())) return mlir::failure();
+  if (mlir::failed(takeDeclared())) return mlir::failure();
+  if (stored_.empty()) {
+    if (mlir::failed(chooseProducts())) return mlir::failure();
+    chooseTables();
+  }
   while (!propagate()) {
   }
   return mlir::success();

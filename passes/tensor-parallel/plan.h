@@ -14,11 +14,20 @@
 
 namespace dtranspile::passes {
 
+// Whether it multiplies what flows through the layers by a parameter (mul, matmul, matmul_v2).
+bool isProduct(mlir::Operation* op);
+// Neither of the backward part nor of the update.
+bool isForward(mlir::Operation* op);
+// Writes the shape of a reshape of a tensor of these extents so that it fits parts as well: leading
+// dims that stay as 0, the first one that does not as -1, as far as that says the same. Returns
+// what stood there; null where nothing is changed.
+mlir::Attribute openShape(pd::OpView op, llvm::ArrayRef<int64_t> from);
+
 class TensorPlan {
  public:
   // Of @main. The job is not changed, but for shapes of reshapes, which are written so that they
   // fit parts as well (openShapes); the rewriter writes those back that work on the whole.
-  TensorPlan(const JobOnAxes& job, std::string axis);
+  TensorPlan(const JobOnAxes& job, std::string axis, int64_t minVocabulary);
 
   // Reports and fails where the ranks do not divide the heads that a product is reshaped to.
   mlir::LogicalResult run();
@@ -31,11 +40,13 @@ class TensorPlan {
 
   const std::string& axis() const { return axis_; }
   int64_t size() const { return solver_.size(); }
+  // Ops on parts that a composite stands for (compiler/analysis/relations/part_forms.h).
+  bool hasForm(mlir::Operation* op) const;
   // Ops whose block is looked into: it works on parts like the ops around it.
   bool looksInto(mlir::Operation* op) const { return branches_.contains(op); }
   // Reshapes whose shape was written otherwise, and what it was.
   const llvm::MapVector<mlir::Operation*, mlir::Attribute>& opened() const { return opened_; }
-  // Products with a parameter that stays whole, by reason.
+  // Products with a parameter, and lookups in one, that stays whole, by reason.
   using Kept =
       llvm::MapVector<std::string, std::vector<std::string>, std::map<std::string, unsigned>>;
   const Kept& kept() const { return kept_; }
@@ -49,12 +60,14 @@ class TensorPlan {
   };
   enum class Answer { Yes, No, Indivisible };
 
+  mlir::LogicalResult takeDeclared();
   void openShapes();
   void index();
   pd::VarOp variableOf(mlir::Value value) const;
   bool mayStore(mlir::StringAttr name) const;
   mlir::LogicalResult chooseProducts();
-  Answer tryProduct(pd::OpView product, unsigned parameter, int dim);
+  void chooseTables();
+  Answer tryParameter(mlir::Operation* op, unsigned parameter, int dim);
   bool follow(Trial& trial, std::set<unsigned>& waiting);
   void assign(Trial& trial, mlir::StringAttr variable, int dim, std::set<unsigned>& waiting);
   verify::State stateIn(const Trial& trial, mlir::Value value) const;
@@ -65,8 +78,10 @@ class TensorPlan {
 
   JobOnAxes job_;
   std::string axis_;
+  bool staged_;  // of a pipeline
   Solver solver_;
   Storable storable_;
+  int64_t minVocabulary_;
   llvm::DenseMap<mlir::StringAttr, Touches> touches_;
   std::vector<mlir::Operation*> ops_;  // at the top of the program
   llvm::DenseMap<mlir::Operation*, unsigned> numbers_;

@@ -1,5 +1,6 @@
 #include "passes/tensor-parallel/rewrite.h"
 
+#include "compiler/analysis/relations/part_bodies.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace dtranspile::passes {
@@ -19,6 +20,8 @@ TensorRewriter::TensorRewriter(JobOnAxes& job, const TensorPlan& plan, dist::Com
 
 void TensorRewriter::run() {
   collect(*job_.main.getBodyBlock());
+  for (mlir::Operation* op : ops_)
+    if (plan_.hasForm(op)) formed_.push_back(op);
   closeShapes();
   const auto makePart = [&](mlir::Value value) {
     const State state = plan_.stateOf(value);
@@ -35,6 +38,7 @@ void TensorRewriter::run() {
     convertOperands(op);
     declareStreams(op);
   }
+  composeFormed();
   declareVariables();
 }
 
@@ -180,6 +184,12 @@ void TensorRewriter::declareStreams(mlir::Operation* op) {
   if (llvm::any_of(op->getResults(),
                    [&](mlir::Value result) { return plan_.stateOf(result).isSplit(); }))
     op->setAttr(dist::kStreamsAttr, axes_);
+}
+
+// Last: what the plan says of a value it says of the result of its op.
+void TensorRewriter::composeFormed() {
+  const verify::Parts parts{plan_.axis(), plan_.size(), symbolOf(comm_), job_.main.getVersion()};
+  for (mlir::Operation* op : formed_) verify::composeParts(pd::OpView(op), parts, declarations_);
 }
 
 void TensorRewriter::closeShapes() {

@@ -1,5 +1,6 @@
 #include "passes/tensor-parallel/solver.h"
 
+#include "compiler/analysis/relations/part_forms.h"
 #include "dialects/pd/types.h"
 
 namespace dtranspile::passes {
@@ -22,7 +23,8 @@ mlir::RankedTensorType tensorOf(mlir::Value value) {
 
 }  // namespace
 
-Solver::Solver(verify::Axes axes, int axis) : axes_(std::move(axes)), axis_(axis) {
+Solver::Solver(verify::Axes axes, int axis, std::optional<int64_t> minVocabulary)
+    : axes_(std::move(axes)), axis_(axis), minVocabulary_(minVocabulary) {
   // A value per share is no answer here: either an op works on parts of a tensor, or it does not.
   for (bool& data : axes_.isData) data = false;
 }
@@ -31,6 +33,20 @@ bool Solver::divides(mlir::Value value, int dim) const {
   mlir::RankedTensorType type = tensorOf(value);
   return type && dim >= 0 && dim < type.getRank() && !type.isDynamicDim(dim) &&
          type.getDimSize(dim) > 0 && type.getDimSize(dim) % size() == 0;
+}
+
+bool Solver::isVocabulary(mlir::Value value, int dim) const {
+  return minVocabulary_ && divides(value, dim) &&
+         tensorOf(value).getDimSize(dim) >= *minVocabulary_;
+}
+
+// Of small vocabularies the parts are not worth what is sent.
+std::optional<llvm::SmallVector<State, 8>> Solver::inForm(mlir::Operation* op,
+                                                          llvm::ArrayRef<State> operands) {
+  const pd::OpView view(op);
+  const verify::PartForm* form = verify::partForm(view);
+  if (!form || !isVocabulary(view.input(form->cut), form->dimOf(view))) return std::nullopt;
+  return verify::inParts(op, operands);
 }
 
 const verify::Relation& Solver::relation(const State& state) {
@@ -48,6 +64,7 @@ std::optional<llvm::SmallVector<State, 8>> Solver::results(mlir::Operation* op,
   llvm::SmallVector<State, 8> found(op->getNumResults());
   if (llvm::all_of(operands, [](const State& one) { return one.isReplicated(); })) return found;
   blamed_ = {};
+  if (auto given = inForm(op, operands)) return given;
   const verify::ParsedRule* rule = verify::findRule(pd::OpView(op).type());
   if (!rule || op->getNumRegions() || --left_ < 0) return std::nullopt;
   llvm::DenseMap<mlir::Value, State> given;
@@ -74,11 +91,20 @@ std::optional<llvm::SmallVector<State, 8>> Solver::results(mlir::Operation* op,
       return std::nullopt;
     // Side outputs without declared extents have none to cut.
     mlir::RankedTensorType type = tensorOf(result);
-    if (!part || (type && type.getRank() == 0) || divides(result, state.dim)) continue;
+    if (!part || !cuts_ || (type && type.getRank() == 0) || divides(result, state.dim)) continue;
     if (type && state.dim < type.getRank() && !type.isDynamicDim(state.dim))
       indivisible_ = {result, state.dim, type.getDimSize(state.dim)};
     return std::nullopt;
   }
+  return found;
+}
+
+std::optional<llvm::SmallVector<State, 8>> Solver::resultsOfParts(mlir::Operation* op,
+                                                                  llvm::ArrayRef<State> operands) {
+  left_ = 1;
+  cuts_ = false;
+  std::optional<llvm::SmallVector<State, 8>> found = results(op, operands);
+  cuts_ = true;
   return found;
 }
 

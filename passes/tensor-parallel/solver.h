@@ -18,6 +18,10 @@ struct Way {
   bool gathers = false;  // puts together what lies in parts
 };
 
+// On a pd.var of a program whose layers its author has split: the dim along which the ranks of a
+// group hold it in parts. From lift-parallel-ops to tensor-parallel, which takes it away.
+inline constexpr llvm::StringLiteral kHeldInParts = "held_in_parts";
+
 // An extent that would have to be cut and does not divide.
 struct Indivisible {
   mlir::Value value;
@@ -28,15 +32,23 @@ struct Indivisible {
 class Solver {
  public:
   // `axis`: its number among `axes`.
-  Solver(verify::Axes axes, int axis);
+  // `minVocabulary`: from so many rows or classes on a vocabulary lies in parts; nothing: no op is
+  // made a composite.
+  Solver(verify::Axes axes, int axis, std::optional<int64_t> minVocabulary);
 
   int64_t size() const { return axes_.sizes[axis_]; }
+  // The vocabulary of a lookup or a loss, as it stands in the reference, is large enough.
+  bool isVocabulary(mlir::Value value, int dim) const;
   // A dim of known extent that the ranks divide.
   bool divides(mlir::Value value, int dim) const;
 
   // What the op gives for operands that lie like this; nothing where its rule gives nothing, or
   // parts that do not divide (which `indivisible` then says).
   std::optional<llvm::SmallVector<verify::State, 8>> results(
+      mlir::Operation* op, llvm::ArrayRef<verify::State> operands);
+
+  // The same where results are of the types of parts already: their extents are asked nothing.
+  std::optional<llvm::SmallVector<verify::State, 8>> resultsOfParts(
       mlir::Operation* op, llvm::ArrayRef<verify::State> operands);
 
   // Given how operands lie: the first of these that works. As they are; with terms summed; with
@@ -50,15 +62,20 @@ class Solver {
 
  private:
   const verify::Relation& relation(const verify::State& state);
+  // What a composite gives that works on parts (compiler/analysis/relations/part_forms.h).
+  std::optional<llvm::SmallVector<verify::State, 8>> inForm(mlir::Operation* op,
+                                                            llvm::ArrayRef<verify::State> operands);
   std::optional<Way> cutBeside(mlir::Operation* op, llvm::SmallVector<verify::State, 8> operands,
                                unsigned depth);
   std::optional<Way> withTerms(mlir::Operation* op, llvm::ArrayRef<verify::State> given);
 
   verify::Axes axes_;
   int axis_;
+  std::optional<int64_t> minVocabulary_;
   std::map<std::pair<int, int>, verify::Relation> relations_;
   std::optional<Indivisible> indivisible_;
   mlir::Value blamed_;  // the operand that a rule failed at last
+  bool cuts_ = true;    // results are of the types of wholes
   int left_ = 0;        // evaluations that are left for an op
 };
 

@@ -25,10 +25,15 @@ struct TensorParallel : impl::TensorParallelBase<TensorParallel> {
     if (job->ranks == 1) return;  // a part is the whole
     auto comms = commsCarrying(getOperation(), kLayers, job->axes);
     if (mlir::failed(comms)) return signalPassFailure();
-    TensorPlan plan(*job, llvm::cast<mlir::StringAttr>(job->axes[0]).getValue().str());
+    // Of what is split already nothing is too small.
+    const bool declared = llvm::any_of(job->role.getBody().front().getOps<pd::VarOp>(),
+                                       [](pd::VarOp var) { return var->hasAttr(kHeldInParts); });
+    TensorPlan plan(*job, llvm::cast<mlir::StringAttr>(job->axes[0]).getValue().str(),
+                    declared ? 1 : tensor_parallel_min_vocabulary.getValue());
     if (mlir::failed(plan.run())) return signalPassFailure();
     report(*job, plan);
     TensorRewriter(*job, plan, comms->front()).run();
+    getOperation().walk([](pd::VarOp var) { var->removeAttr(kHeldInParts); });
   }
 
  private:

@@ -51,7 +51,12 @@ SHARDING = {
     "sharding_clip": ["static26/mlp_stages", "2", "4/2@3", "--min-shard", "100", "--segment-broadcast-MB", "0"],
     "sharding_bert_tiny": ["fluid18/bert_tiny", "'!2'"],
     "sharding_recompute": ["static26/gpt_tiny_recompute", "2@3"],
-    "sharding_rules": ["fluid18/lars_mlp", "2"],
+    "sharding_pipeline": ["static26/mlp_stages", "4/2", "4@2", "8/2@2", "--pipeline", "--accumulate-steps", "4"],
+    "sharding_pipeline_tied": ["static26/gpt_tiny_stages", "4/2", "4@2", "--pipeline", "--accumulate-steps", "4"],
+    "sharding_tensor_parallel": ["static26/gpt_tiny", "4/2", "8/2@2", "4/2@3", "--tensor-parallel", "--tensor-parallel-degree", "2"],
+    "sharding_pipeline_tensor_parallel": ["static26/gpt_tiny", "8/2@2", "--pipeline", "--stages", "2", "--accumulate-steps", "2", "--tensor-parallel", "--tensor-parallel-degree", "2"],
+    "sharding_rules": ["fluid18/lars_mlp", "2", "4/2@3"],
+    "sharding_lamb": ["fluid18/lamb_mlp", "2", "4@3"],
     "sharding_sync_batch_norm": ["static26/resnet_thin", "2", "--sync-batch-norm"],
 }
 
@@ -62,8 +67,16 @@ TENSOR_PARALLEL = {
     "tensor_parallel_mlp_stages": ["static26/mlp_stages", "6", "2/2", "4/4", "4/2"],
     "tensor_parallel_gpt_tiny": ["static26/gpt_tiny", "60", "2/2=1048576", "4/4=1572864", "4/2"],
     "tensor_parallel_bert_tiny": ["static26/bert_tiny", "60", "2/2=1048576", "4/4=1572864", "4/2"],
+    "tensor_parallel_vocabulary_gpt_tiny": ["static26/gpt_tiny", "63", "2/2=1316864", "4/4=1975296", "4/2", "--tensor-parallel-min-vocabulary", "128"],
+    "tensor_parallel_vocabulary_bert_tiny": ["static26/bert_tiny", "66", "2/2=1316864", "4/4=1975296", "--tensor-parallel-min-vocabulary", "400"],
     "tensor_parallel_vit_tiny": ["static26/vit_tiny", "60", "2/2", "4/4"],
     "tensor_parallel_transformer_small": ["fluid18/transformer_small", "162", "2/2", "4/2"],
+}
+
+# Programs that hold the framework's parallel layers: case, variables in parts, exported ops, ranks.
+PARALLEL_INPUT = {
+    "parallel_input_mlp": ["parallel26/parallel_mlp", "12", "c_allreduce_sum,use_model_parallel", "2", "4"],
+    "parallel_input_gpt": ["parallel26/parallel_gpt", "13", "c_allreduce_sum,c_embedding,c_softmax_with_cross_entropy", "2", "4"],
 }
 
 # All cases that are not tagged random or batch-dependent, at 2 and 4 ranks, with replicas, in all

@@ -77,6 +77,12 @@ TABLE = [
     (["transpile", "-o", "HERE/o"], 2, "transpile: MAIN is required"),
     (["transpile", "CASE/main.pdmodel"], 2, "transpile: --output is required"),
     (
+        ["transpile", "CASE/main.pdmodel", "-o", "HERE/o", "--input-rank", "CASE/main.pdmodel"],
+        2,
+        "transpile: --input-rank: programs of other ranks are those of a group; add "
+        "--input-parallel mp",
+    ),
+    (
         ["transpile", "HERE/other.mlir", "-o", "HERE/o", "--trainers", "2"],
         1,
         "HERE/other.mlir: holds no program @main",

@@ -2,6 +2,7 @@
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/composite_body.h"
+#include "compiler/analysis/relations/part_bodies.h"
 #include "compiler/analysis/relations/rpc.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "compiler/analysis/relations/updates.h"
@@ -202,14 +203,18 @@ void checkExtents(const Scene& scene, mlir::Operation* op, mlir::Operation* refe
     if (!own || !all || own.getShape() == all.getShape()) continue;
     llvm::SmallVector<int64_t> part(all.getShape());
     const Reading& whole = scene.of(result).whole;
-    for (unsigned a = 0; whole.known && a < scene.axes().count(); ++a) {
-      const State& state = whole.states[a];
-      if (!state.isSplit()) continue;
-      if (state.dim == dist::kFlat)
-        part = {all.hasStaticShape() ? all.getNumElements() : mlir::ShapedType::kDynamic};
-      int64_t& extent = part[state.dim == dist::kFlat ? 0 : state.dim];
-      const int64_t size = scene.axes().sizes[a];
+    const auto cut = [](int64_t& extent, int64_t size) {
       if (!mlir::ShapedType::isDynamic(extent)) extent = extent / size + (extent % size != 0);
+    };
+    for (unsigned a = 0; whole.known && a < scene.axes().count(); ++a)
+      if (const State& state = whole.states[a]; state.isSplit() && state.dim != dist::kFlat)
+        cut(part[state.dim], scene.axes().sizes[a]);
+    for (unsigned a = 0; whole.known && a < scene.axes().count(); ++a) {
+      if (const State& state = whole.states[a]; !state.isSplit() || state.dim != dist::kFlat)
+        continue;
+      part = {mlir::ShapedType::isDynamicShape(part) ? mlir::ShapedType::kDynamic
+                                                     : mlir::ShapedType::getNumElements(part)};
+      cut(part[0], scene.axes().sizes[a]);
     }
     bool fits = own.getRank() == static_cast<int64_t>(part.size());
     for (int64_t dim = 0; fits && dim < own.getRank(); ++dim)
@@ -273,6 +278,28 @@ void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* 
   checkExtents(scene, op, reference);
 }
 
+// The rule of the reference's op, asked about relations of the operands of a composite.
+static void askReference(const Scene& scene, dist::CompositeOp composite,
+                         mlir::Operation* reference,
+                         llvm::function_ref<const Relation&(unsigned)> relationOf,
+                         llvm::function_ref<void(RuleContext&)> finish) {
+  const ParsedRule* rule = findRule(pd::OpView(reference).type());
+  if (!rule)
+    return scene.giveUnknown(composite, noRuleText(pd::OpView(reference).type()), reference);
+  RuleContext context(reference, *rule, scene.axes(), [&](mlir::Value value) -> const Relation& {
+    const auto at = llvm::find(reference->getOperands(), value);
+    assert(at != reference->operand_end() && "a rule looks at operands");
+    return relationOf(static_cast<unsigned>(at - reference->operand_begin()));
+  });
+  context.apply();
+  finish(context);
+  for (const Violation& violation : context.violations())
+    scene.report(composite, Message::Level::Refuted, violation.rule, violation.text,
+                 violation.remedy);
+  giveResults(scene, composite, reference, context);
+  checkExtents(scene, composite, reference);
+}
+
 // A lookup that servers answer stands for the reference's op on the whole table: its operands are
 // the composite's, so the rule is asked in terms of the reference's op with relations of the
 // composite's operands.
@@ -288,21 +315,62 @@ void visitLookup(const Scene& scene, dist::CompositeOp composite, mlir::Operatio
     return scene.giveUnknown(composite, "asks servers for what they are not known to hold",
                              reference);
   // The rule is that of the op on the whole table.
-  auto relationOf = [&](mlir::Value value) -> const Relation& {
-    const auto at = llvm::find(reference->getOperands(), value);
-    assert(at != reference->operand_end() && "a rule looks at operands");
-    return scene.of(composite->getOperand(at - reference->operand_begin()));
-  };
-  const ParsedRule* rule = findRule(pd::OpView(reference).type());
-  if (!rule)
-    return scene.giveUnknown(composite, noRuleText(pd::OpView(reference).type()), reference);
-  RuleContext context(reference, *rule, scene.axes(), relationOf);
-  context.apply();
-  for (const Violation& violation : context.violations())
-    scene.report(composite, Message::Level::Refuted, violation.rule, violation.text,
-                 violation.remedy);
-  giveResults(scene, composite, reference, context);
-  checkExtents(scene, composite, reference);
+  askReference(
+      scene, composite, reference,
+      [&](unsigned at) -> const Relation& { return scene.of(composite->getOperand(at)); },
+      [](RuleContext&) {});
+}
+
+// Some operands lie in parts along one axis, and nothing else does: along this axis results lie as
+// the form says, along all others as the rule of the op on the whole says.
+void visitParts(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference) {
+  const pd::OpView op(reference);
+  std::string why;
+  const PartForm* form = partForm(op, &why);
+  if (!form)
+    return scene.giveUnknown(composite, "is a composite of parts that its op has not: " + why,
+                             reference);
+  const int dim = form->dimOf(op);
+  mlir::Value cut = op.input(form->cut);
+  const auto first = llvm::find(reference->getOperands(), cut) - reference->operand_begin();
+  llvm::SmallVector<Relation, 8> along;
+  for (mlir::Value operand : composite.getInputs()) along.push_back(scene.of(operand));
+  int axis = -1;
+  for (unsigned a = 0; along[first].whole.known && a < scene.axes().count(); ++a)
+    if (!scene.axes().isData[a] && along[first].whole.states[a] == State::split(dim))
+      axis = static_cast<int>(a);
+  bool fits = axis >= 0;
+  for (auto [relation, operand] : llvm::zip(along, reference->getOperands()))
+    fits = fits && relation.whole.known &&
+           relation.whole.states[axis] == (operand == cut ? State::split(dim) : State());
+  if (!fits)
+    return scene.giveUnknown(composite,
+                             "does not take parts of " + form->cut.str() +
+                                 " along one axis, and what has no parts whole along it",
+                             reference);
+  if (std::string text =
+          partBodyDiffers(composite, scene.axes().names[axis], scene.axes().sizes[axis]);
+      !text.empty()) {
+    scene.report(composite, Message::Level::Refuted, "body",
+                 "is a composite whose body is not the definition of " + composite.getOp().str() +
+                     ": it " + text,
+                 "let the pass that makes composites write it");
+    return scene.giveUnknown(composite, "has another body than its op", reference);
+  }
+  for (Relation& relation : along)
+    for (Reading* reading : {&relation.whole, &relation.parts})
+      if (reading->known) reading->states[axis] = {};
+  askReference(
+      scene, composite, reference, [&](unsigned at) -> const Relation& { return along[at]; },
+      [&](RuleContext& context) {
+        for (mlir::OpResult result : reference->getResults()) {
+          const std::string slot = op.slotOf(result).first;
+          context.adjust(slot, [&](Relation& relation) {
+            for (Reading* reading : {&relation.whole, &relation.parts})
+              if (reading->known) reading->states[axis] = form->resultOf(slot, dim);
+          });
+        }
+      });
 }
 
 }  // namespace dtranspile::verify

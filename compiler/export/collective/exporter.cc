@@ -4,6 +4,7 @@
 #include "compiler/export/collective/rank_data.h"
 #include "compiler/export/collective/ring_setup.h"
 #include "compiler/export/collective/rooted.h"
+#include "compiler/export/collective/vocabulary.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace dtranspile {
@@ -12,13 +13,7 @@ namespace {
 // A composite names an operator of the framework that does what its body says: slots, names and
 // attributes are its own.
 mlir::LogicalResult frameworkOp(Emitter& emitter, dist::CompositeOp op) {
-  // dgc_momentum, dgc_clip_by_norm
-  if (op.getOp().starts_with("dgc_"))
-    return op.emitError("export: ")
-           << op.getOp()
-           << ": gradients that travel as their largest elements have no form in programs of the "
-              "framework, whose graph executor exchanged them between operators; run the job "
-              "natively, or make it without dgc";
+  if (isOfVocabulary(op)) return exportVocabulary(emitter, op);
   std::vector<pd::InputSlot> inputs;
   std::vector<pd::OutputSlot> outputs;
   for (auto [slot, value] :

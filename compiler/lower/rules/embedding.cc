@@ -22,10 +22,14 @@ llvm::LogicalResult lowerLookupGradient(OpLowering& op) {
 }
 
 const LoweringRule kRules[] = {
-    callRule("lookup_table", "dt_lookup_table"),
-    kindsRule("lookup_table_grad", lowerLookupGradient, "dt_lookup_table_grad(height=-)"),
-    callRule("lookup_table_v2", "dt_lookup_table"),
-    kindsRule("lookup_table_v2_grad", lowerLookupGradient, "dt_lookup_table_grad(height=-)"),
+    callRule("lookup_table", "dt_lookup_table(start_index=-, vocab_size=-)"),
+    kindsRule("lookup_table_grad", lowerLookupGradient,
+              "dt_lookup_table_grad(height=-, start_index=-, vocab_size=-)"),
+    callRule("lookup_table_v2", "dt_lookup_table(start_index=-, vocab_size=-)"),
+    kindsRule("lookup_table_v2_grad", lowerLookupGradient,
+              "dt_lookup_table_grad(height=-, start_index=-, vocab_size=-)"),
+    callRule("c_embedding", "dt_lookup_table(padding_idx=-)"),
+    callRule("c_embedding_grad", "dt_lookup_table_grad(padding_idx=-, height=-)"),
     callRule("one_hot", "dt_one_hot"),
     callRule("one_hot_v2", "dt_one_hot"),
     callRule("hierarchical_sigmoid", "dt_hierarchical_sigmoid"),

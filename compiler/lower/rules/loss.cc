@@ -11,11 +11,10 @@ namespace {
 using llvm::LogicalResult;
 
 // Over the class dim (`axis`, by default the last).
-LogicalResult rowFormula(OpLowering& op, const char* formula) {
-  OpLowering::Bindings bindings;
+LogicalResult rowFormula(OpLowering& op, const char* formula, OpLowering::Bindings bindings = {}) {
   // Softmax of the framework's processors never sees more than 64 below the maximum, so that no
   // loss is much above 64.
-  bindings.numbers = {{"lowest", op.mendsDefects() ? -HUGE_VAL : -64}};
+  bindings.numbers.emplace_back("lowest", op.mendsDefects() ? -HUGE_VAL : -64);
   const int64_t axis = op.op().hasAttr("axis") ? op.op().getInt("axis") : -1;
   bindings.inner = [axis](const std::vector<int64_t>& domain) {
     std::vector<bool> mask(domain.size(), false);
@@ -89,6 +88,19 @@ LogicalResult lowerSoftmaxWithCrossEntropyGrad(OpLowering& op) {
   return rowFormula(op,
                     "Logits@GRAD = Label[r] == ignore_index ? 0 : (Softmax - (position == Label[r] "
                     "? 1 : 0)) * Loss@GRAD[r]");
+}
+
+// Of the classes of one rank, which are those from rank · C on: a label that another has is none.
+LogicalResult lowerSplitSoftmaxGrad(OpLowering& op) {
+  const auto classes = op.in("Softmax");
+  if (!classes || !op.has("Label")) return op.unsupported("an absent input");
+  OpLowering::Bindings bindings;
+  bindings.numbers = {
+      {"first", static_cast<double>(op.op().getInt("rank") * classesOf(op, "Softmax"))}};
+  return rowFormula(op,
+                    "Logits@GRAD = Label[r] == ignore_index ? 0 : (Softmax - (position == Label[r] "
+                    "- first ? 1 : 0)) * Loss@GRAD[r]",
+                    std::move(bindings));
 }
 
 // The framework clips the logarithm of 0 to -1e20.
@@ -254,6 +266,7 @@ const LoweringRule kRules[] = {
     callRule("warpctc_grad", "dt_warpctc_grad"),
     functionRule("softmax_with_cross_entropy", lowerSoftmaxWithCrossEntropy),
     functionRule("softmax_with_cross_entropy_grad", lowerSoftmaxWithCrossEntropyGrad),
+    functionRule("c_softmax_with_cross_entropy_grad", lowerSplitSoftmaxGrad),
     functionRule("cross_entropy", lowerCrossEntropy),
     functionRule("cross_entropy_grad", lowerCrossEntropyGrad),
     functionRule("cross_entropy2", lowerCrossEntropy),

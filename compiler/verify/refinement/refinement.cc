@@ -25,6 +25,7 @@ void leaveOpen(Rung& rung, mlir::Operation* at, std::string text, std::string re
 std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp reference,
                                         const std::set<std::string>& twice, Rung& rung) {
   std::vector<std::string> names;
+  const mlir::SymbolTable theirs(reference);
   const auto facts = [&](pd::VarOp var) {
     mlir::NamedAttrList list(var->getAttrDictionary());
     if (twice.count(var.getSymName().str()))
@@ -34,7 +35,7 @@ std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp re
   };
   for (auto var : source.getOps<pd::VarOp>()) {
     names.push_back(var.getSymName().str());
-    auto own = reference.lookupSymbol<pd::VarOp>(var.getSymName());
+    auto own = theirs.lookup<pd::VarOp>(var.getSymName());
     if (!own)
       leaveOpen(rung, reference,
                 "variable `" + var.getSymName().str() + "` of the source is missing");
@@ -159,8 +160,9 @@ Rung verifyRefinement(mlir::ModuleOp job) {
   const std::set<std::string> twice =
       changes.copies && own ? parametersWithCopies(own) : std::set<std::string>();
   std::vector<std::string> variables = checkVariables(source, reference, twice, rung), added;
+  const mlir::SymbolTable ofSource(source);
   for (auto var : reference.getOps<pd::VarOp>())
-    if (!source.lookupSymbol(var.getSymName())) added.push_back(var.getSymName().str());
+    if (!ofSource.lookup(var.getSymName())) added.push_back(var.getSymName().str());
   checkOthers(source, reference, changes.anyFloat, twice, rung);
   if (!main || !own) return rung;
   // Whoever runs the job is told the loss, which roles of ops name.

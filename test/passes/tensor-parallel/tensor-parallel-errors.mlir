@@ -56,3 +56,40 @@ module {
     }
   }
 }
+
+// -----
+
+// Five rows on two ranks, and labels that are probabilities.
+module {
+  dist.mesh @world [dp = 1, mp = 2]
+  dist.comm @mp on @world over [mp] group {carries = "layers"}
+  dist.role @trainer on @world {
+    pd.var @odd : tensor<5000x4xf32> {parameter}
+    pd.var @three : tensor<5001x4xf32> {parameter}
+    pd.var @rows : tensor<5000x4xf32> {parameter}
+    // expected-warning @below {{tensor-parallel: there is nothing to split: every rank computes all layers}}
+    // expected-remark @below {{tensor-parallel: stays whole on every rank: odd (does not flow part by part into a product)}}
+    // expected-remark @below {{tensor-parallel: stays whole on every rank: three (has 5001 rows, which 2 ranks do not divide: pad the vocabulary to 5002 rows)}}
+    // expected-remark @below {{tensor-parallel: stays whole on every rank: rows (its gradient is the rows that were asked for)}}
+    pd.program @main {
+      %x = pd.input "x" : tensor<?x4xf32>
+      %i = pd.input "i" : tensor<?x3xi64>
+      %t = pd.input "t" : tensor<?x5000xf32>
+      %odd = pd.get @odd : tensor<5000x4xf32>
+      %three = pd.get @three : tensor<5001x4xf32>
+      %rows = pd.get @rows : tensor<5000x4xf32>
+      %o = pd.matmul_v2 X(%x) Y(%odd) -> Out("o") {trans_y = true} : (tensor<?x4xf32>, tensor<5000x4xf32>) -> tensor<?x5000xf32>
+      %s, %l = pd.softmax_with_cross_entropy Logits(%o) Label(%t) -> Softmax("s") Loss("l") {soft_label = true} : (tensor<?x5000xf32>, tensor<?x5000xf32>) -> (tensor<?x5000xf32>, tensor<?x1xf32>)
+      %e = pd.lookup_table_v2 W(%three) Ids(%i) -> Out("e") : (tensor<5001x4xf32>, tensor<?x3xi64>) -> tensor<?x3x4xf32>
+      %f = pd.lookup_table_v2 W(%rows) Ids(%i) -> Out("f") {is_sparse = true} : (tensor<5000x4xf32>, tensor<?x3xi64>) -> tensor<?x3x4xf32>
+    }
+    pd.program @startup {
+      %odd = pd.fill_constant -> Out("odd") {dtype = 5 : i32, shape = array<i64: 5000, 4>, value = 0.000000e+00 : f32} : () -> tensor<5000x4xf32>
+      pd.set @odd, %odd : tensor<5000x4xf32>
+      %three = pd.fill_constant -> Out("three") {dtype = 5 : i32, shape = array<i64: 5001, 4>, value = 0.000000e+00 : f32} : () -> tensor<5001x4xf32>
+      pd.set @three, %three : tensor<5001x4xf32>
+      %rows = pd.fill_constant -> Out("rows") {dtype = 5 : i32, shape = array<i64: 5000, 4>, value = 0.000000e+00 : f32} : () -> tensor<5000x4xf32>
+      pd.set @rows, %rows : tensor<5000x4xf32>
+    }
+  }
+}

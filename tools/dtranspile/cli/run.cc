@@ -16,6 +16,7 @@
 #include "tools/dtranspile/cli/compiled.h"
 #include "tools/dtranspile/cli/dataset.h"
 #include "tools/dtranspile/cli/files.h"
+#include "tools/dtranspile/cli/initial_values.h"
 #include "tools/dtranspile/cli/persistables.h"
 #include "tools/dtranspile/cli/placement.h"
 #include "tools/dtranspile/cli/run_flags.h"
@@ -266,7 +267,9 @@ int run(Tool& tool, Flags& flags) {
   spec.first_step = flags.firstStep;
   if (!resumeFrom(tool, flags, spec, from)) return kNo;
   auto init = findInit(tool, compiled->runnable, from, scratch->path());
-  if (mlir::failed(init)) return kNo;
+  if (mlir::failed(init) || (*init && mlir::failed(completeInit(tool, compiled->runnable, flags,
+                                                                scratch->path(), **init))))
+    return kNo;
   mlir::FailureOr<SaveTarget> save = SaveTarget::open(tool, flags.save, scratch->path());
   if (mlir::failed(save)) return kNo;
   std::optional<io::StagedFolder> fetched, traced, flown;

@@ -2,6 +2,7 @@
 #include "compiler/analysis/program_info.h"
 #include "compiler/artifact/job.h"
 #include "compiler/pipelines/collective.h"
+#include "passes/lift-parallel-ops/ranks.h"
 #include "runtime/io/json.h"
 #include "tools/dtranspile/cli/runnable.h"
 #include "tools/dtranspile/cli/strategy_flags.h"
@@ -13,6 +14,7 @@ using Json = nlohmann::ordered_json;
 
 struct TranspileFlags {
   std::string main, startup, output, loss;
+  std::vector<std::string> ranks;  // programs of other ranks of the group
   StrategyFlags request;
   bool force = false, printPipeline = false;
 };
@@ -38,6 +40,20 @@ bool isLoss(Tool& tool, pd::ProgramOp main, const std::string& name, const std::
   return false;
 }
 
+// Programs of other ranks of the group that the program is one rank's of.
+bool agree(Tool& tool, const TranspileFlags& flags, mlir::ModuleOp module,
+           const Strategy& strategy) {
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> others;
+  std::vector<passes::RankProgram> programs = {{flags.main, module}};
+  for (const std::string& file : flags.ranks) {
+    others.push_back(loadPrograms(tool, file, "", /*baseName=*/true));
+    if (!others.back()) return false;
+    programs.push_back({file, *others.back()});
+  }
+  return programs.size() == 1 ||
+         mlir::succeeded(passes::checkRanksAgree(programs, strategy.tensor_parallel_degree));
+}
+
 int transpile(Tool& tool, const TranspileFlags& flags) {
   const std::optional<Request> request = flags.request.request(tool);
   if (!request) return kNo;
@@ -57,6 +73,12 @@ int transpile(Tool& tool, const TranspileFlags& flags) {
   if (!findProgram(*module, "main"))
     return tool.error(flags.main + ": holds no program @main"), kNo;
   if (!isLoss(tool, findProgram(*module, "main"), flags.loss, flags.main)) return kNo;
+  if (!flags.ranks.empty() && strategy.input_parallel != "mp")
+    return tool.error(
+               "transpile: --input-rank: programs of other ranks are those of a group; add "
+               "--input-parallel mp"),
+           kUsage;
+  if (!agree(tool, flags, *module, strategy)) return kNo;
   if (mlir::failed(transpileCollective(*module, strategy))) return kNo;
   Json manifest = makeManifest(*module, toJson(strategy));
   if (mlir::failed(writeJob(flags.output, *module, manifest, flags.force))) return kNo;
@@ -76,6 +98,10 @@ Action declareTranspile(CLI::App& app) {
       "collective --trainers 4");
   app.add_option("MAIN", flags->main, "the saved program");
   app.add_option("--startup", flags->startup, "its start-up program");
+  app.add_option(
+      "--input-rank", flags->ranks,
+      "with --input-parallel mp: programs of other ranks of the group, which have to say "
+      "the same as MAIN");
   app.add_option("--loss", flags->loss, "the value that is minimised; an error if another one is");
   app.add_option("-o,--output", flags->output, "folder of the job");
   app.add_flag("--force", flags->force, "replace an existing job");

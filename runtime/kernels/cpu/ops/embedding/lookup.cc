@@ -10,9 +10,47 @@
 namespace dtranspile::kernels {
 namespace {
 
+// A table that holds the rows from `first` on of one with `all` rows (0: it is not known how many).
+struct Part {
+  bool given = false;
+  int64_t first = 0, all = 0;
+
+  template <typename A>
+  static Part Of(OpCall& call) {
+    Part part{.given = call.Given(A::start_index)};
+    if (!part.given) return part;
+    part.first = call.Int(A::start_index);
+    if (call.Given(A::vocab_size)) part.all = std::max<int64_t>(call.Int(A::vocab_size), 0);
+    return part;
+  }
+};
+
+// Numbers of rows in the part; -1 for those of other parts. Whichever part this is, it is less than
+// `all` rows away from the others.
+bool RowsOfPart(OpCall& call, const DtBuffer& ids, const Part& part, int64_t height,
+                std::vector<int64_t>& values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    int64_t row = 0;
+    const bool far = __builtin_sub_overflow(values[i], part.first, &row) ||
+                     (part.all > 0 && (row >= part.all || row < height - part.all));
+    if (far) {
+      call.Fail(
+          "element %zu of '%s' is %lld, and no part of a table of %lld rows has it, as row "
+          "%lld is the first one here",
+          i, ids.name, static_cast<long long>(values[i]), static_cast<long long>(part.all),
+          static_cast<long long>(part.first));
+      return false;
+    }
+    values[i] = row >= 0 && row < height ? row : -1;
+  }
+  return true;
+}
+
 // Ids of rows, checked against the table's height.
-bool IdsOf(OpCall& call, const DtBuffer& ids, int64_t height, std::vector<int64_t>& values) {
+bool IdsOf(OpCall& call, const DtBuffer& ids, int64_t height, std::vector<int64_t>& values,
+           const Part& part = {}) {
   if (!IntegersOf(call, ids, values)) return false;
+  if (part.given) return RowsOfPart(call, ids, part, height, values);
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] >= 0 && values[i] < height) continue;
     call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, ids.name,
@@ -40,20 +78,22 @@ bool GradientFits(OpCall& call, const DtBuffer& like, int64_t width, const DtBuf
 
 }  // namespace
 
-// W, Ids; padding_idx, @type -> Out: rows of W, zeros for the padding id. The older type replaces
-// the last dim of Ids, which is 1.
+// W, Ids; padding_idx, @type, start_index, vocab_size -> Out: rows of W, zeros for the padding id
+// and for rows of other parts. The older type replaces the last dim of Ids, which is 1.
 int32_t LookupTable(OpCall& call) {
   using A = args::dt_lookup_table;
   const DtBuffer &table = call.Arg(A::W), &ids = call.Arg(A::Ids);
   DtBuffer& out = call.Arg(A::Out);
   std::vector<int64_t> rows;
-  if (!TableFits(call, table) || !IdsOf(call, ids, table.dims[0], rows)) return 1;
+  if (!TableFits(call, table) || !IdsOf(call, ids, table.dims[0], rows, Part::Of<A>(call)))
+    return 1;
   std::vector<int64_t> dims(ids.dims, ids.dims + ids.rank);
   if (call.Text(A::type) == "lookup_table" && !dims.empty()) dims.pop_back();
   dims.push_back(table.dims[1]);
   if (!call.Resize(out, dims)) return 1;
   OpCall::SetLod(out, OpCall::LodOf(ids));
-  const int64_t bytes = table.dims[1] * ElementSize(table), padding = call.Int(A::padding_idx);
+  const int64_t bytes = table.dims[1] * ElementSize(table),
+                padding = call.Given(A::padding_idx) ? call.Int(A::padding_idx) : -1;
   Parallel(call.context(), static_cast<int64_t>(rows.size()), GrainFor(2 * bytes),
            [&](int64_t lo, int64_t n) {
              for (int64_t i = lo; i < lo + n; ++i) {
@@ -99,7 +139,7 @@ int32_t GradientOfRemote(OpCall& call) {
 
 }  // namespace
 
-// W or height, Ids, Out@GRAD; padding_idx -> W@GRAD
+// W or height, Ids, Out@GRAD; padding_idx, start_index, vocab_size -> W@GRAD
 int32_t LookupTableGrad(OpCall& call) {
   using A = args::dt_lookup_table_grad;
   if (!call.Has(A::W)) return GradientOfRemote(call);
@@ -107,13 +147,14 @@ int32_t LookupTableGrad(OpCall& call) {
                  &gradient = call.Arg(A::Out_GRAD);
   DtBuffer& out = call.Arg(A::W_GRAD);
   std::vector<int64_t> rows;
-  if (!TableFits(call, table) || !IdsOf(call, ids, table.dims[0], rows) ||
+  if (!TableFits(call, table) || !IdsOf(call, ids, table.dims[0], rows, Part::Of<A>(call)) ||
       !GradientFits(call, table, table.dims[1], gradient, rows))
     return 1;
   if (out.value != nullptr && OpCall::ValueOf(out)->kind == exec::Value::Kind::kRows)
     return GradientRows(call, std::move(rows), table.dims[0], table.dims[1]);
   if (!call.Resize(out, table)) return 1;
-  const int64_t padding = call.Int(A::padding_idx), width = table.dims[1];
+  const int64_t padding = call.Given(A::padding_idx) ? call.Int(A::padding_idx) : -1,
+                width = table.dims[1];
   return VisitFloat(call.context(), gradient, [&](auto tag) {
     using T = typename decltype(tag)::type;
     Parallel(call.context(), table.dims[0], GrainFor(width * static_cast<int64_t>(sizeof(T))),

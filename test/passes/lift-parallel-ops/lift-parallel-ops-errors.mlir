@@ -1,0 +1,158 @@
+// RUN: dtranspile-opt %s --lift-parallel-ops="tensor_parallel_degree=2" --split-input-file --verify-diagnostics
+// RUN: not dtranspile-opt %s --lift-parallel-ops --split-input-file 2>&1 | FileCheck %s --check-prefix=DEGREE
+// RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=2 input_parallel=mp})" 2>&1 | FileCheck %s --check-prefix=REQUEST
+
+// REQUEST: error: input_parallel mp and tensor_parallel_degree: say how many ranks the layers of the program are built for; add --tensor-parallel --tensor-parallel-degree N
+// DEGREE: error: lift-parallel-ops: tensor_parallel_degree is 1; say how many ranks the layers of the program are built for
+
+module {
+  // expected-error @below {{input_parallel is mp, and the program holds none of the framework's parallel ops; leave input_parallel out, and tensor_parallel splits its layers}}
+  pd.program @main {}
+}
+
+// -----
+
+// expected-error @below {{there is no pd.program @main}}
+module {
+}
+
+// -----
+
+module {
+  pd.program @main {
+    %x = pd.input "x" : tensor<?x6xf32>
+    // expected-note @below {{c_identity names ring 3}}
+    %i = pd.c_identity X(%x) -> Out("i") {ring_id = 3 : i32} : (tensor<?x6xf32>) -> tensor<?x6xf32>
+    // expected-error @below {{c_split: speaks to ring 5, and layers to ring 3; give the program as its layers make it, without the groups of other strategies, which are made here}}
+    %s = pd.c_split X(%x) -> Out("s") {nranks = 2 : i32, rank = 0 : i32, ring_id = 5 : i32} : (tensor<?x6xf32>) -> tensor<?x3xf32>
+  }
+}
+
+// -----
+
+module {
+  pd.program @main {
+    %x = pd.input "x" : tensor<?x8xf32>
+    // expected-error @below {{c_split: nranks is 4, and tensor_parallel_degree is 2; say the degree that the program was built for}}
+    %s = pd.c_split X(%x) -> Out("s") {nranks = 4 : i32, rank = 0 : i32} : (tensor<?x8xf32>) -> tensor<?x2xf32>
+  }
+}
+
+// -----
+
+module {
+  pd.program @main {
+    %x = pd.input "x" : tensor<?x8xf32>
+    // expected-error @below {{c_split: is of rank 2, and a group of tensor_parallel_degree 2 has the ranks 0 to 1}}
+    %s = pd.c_split X(%x) -> Out("s") {nranks = 2 : i32, rank = 2 : i32} : (tensor<?x8xf32>) -> tensor<?x4xf32>
+  }
+}
+
+// -----
+
+module {
+  pd.program @main {
+    %x = pd.input "x" : tensor<?x8xf32>
+    // expected-note @below {{c_split of rank 0 is here}}
+    %s = pd.c_split X(%x) -> Out("s") {nranks = 2 : i32, rank = 0 : i32} : (tensor<?x8xf32>) -> tensor<?x4xf32>
+    // expected-error @below {{c_concat: is of rank 1, and the program of rank 0 before; a program is that of one rank}}
+    %c = pd.c_concat X(%s) -> Out("c") {nranks = 2 : i32, rank = 1 : i32} : (tensor<?x4xf32>) -> tensor<?x8xf32>
+  }
+}
+
+// -----
+
+module {
+  pd.var @table : tensor<10x4xf32> {parameter}
+  pd.program @main {
+    %ids = pd.input "ids" : tensor<?xi64>
+    %table = pd.get @table : tensor<10x4xf32>
+    // expected-error @below {{c_embedding: start_index is 5, and no part of 10 rows begins there}}
+    %e = pd.c_embedding W(%table) Ids(%ids) -> Out("e") {start_index = 5 : i64} : (tensor<10x4xf32>, tensor<?xi64>) -> tensor<?x4xf32>
+  }
+}
+
+// -----
+
+module {
+  pd.var @table : tensor<10x4xf32> {parameter}
+  pd.program @main {
+    %ids = pd.input "ids" : tensor<?xi64>
+    %table = pd.get @table : tensor<10x4xf32>
+    // expected-error @below {{c_embedding: vocab_size is 30, and 2 parts of 10 rows are 20}}
+    %e = pd.c_embedding W(%table) Ids(%ids) -> Out("e") {start_index = 10 : i64, vocab_size = 30 : i64} : (tensor<10x4xf32>, tensor<?xi64>) -> tensor<?x4xf32>
+  }
+}
+
+// -----
+
+// A sum of what every rank has whole counts it twice.
+module {
+  pd.program @main {
+    %x = pd.input "x" : tensor<?x6xf32>
+    // expected-error @below {{mp_allreduce_sum: takes 'x', equal on all ranks, and is right for a term of a sum only}}
+    %s = pd.mp_allreduce_sum X(%x) -> Out("s") : (tensor<?x6xf32>) -> tensor<?x6xf32>
+  }
+}
+
+// -----
+
+// A row-parallel product whose terms nobody sums.
+module {
+  pd.var @w1 : tensor<6x4xf32> {parameter}
+  pd.var @w2 : tensor<4x3xf32> {parameter}
+  pd.program @main {
+    %x = pd.input "x" : tensor<?x6xf32>
+    %i = pd.c_identity X(%x) -> Out("i") : (tensor<?x6xf32>) -> tensor<?x6xf32>
+    %w1 = pd.get @w1 : tensor<6x4xf32>
+    %h = pd.matmul_v2 X(%i) Y(%w1) -> Out("h") : (tensor<?x6xf32>, tensor<6x4xf32>) -> tensor<?x4xf32>
+    %w2 = pd.get @w2 : tensor<4x3xf32>
+    %y = pd.matmul_v2 X(%h) Y(%w2) -> Out("y") : (tensor<?x4xf32>, tensor<4x3xf32>) -> tensor<?x3xf32>
+    // expected-error @below {{relu: takes 'y', a term of a sum: no rule says what the ranks give together; a term has to be summed (mp_allreduce_sum) and a part put together (c_concat) before an op that needs the whole}}
+    %r = pd.relu X(%y) -> Out("r") : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  }
+}
+
+// -----
+
+// The loss of a rank.
+module {
+  pd.var @w1 : tensor<6x4xf32> {parameter}
+  pd.program @main {
+    %x = pd.input "x" : tensor<?x6xf32>
+    %i = pd.c_identity X(%x) -> Out("i") : (tensor<?x6xf32>) -> tensor<?x6xf32>
+    %w1 = pd.get @w1 : tensor<6x4xf32>
+    %h = pd.matmul_v2 X(%i) Y(%w1) -> Out("h") : (tensor<?x6xf32>, tensor<6x4xf32>) -> tensor<?x4xf32>
+    // expected-error @below {{the loss is 'l', a term of a sum; every rank of a group has the same loss}}
+    %l = pd.mean X(%h) -> Out("l") {op_role = 256 : i32} : (tensor<?x4xf32>) -> tensor<1xf32>
+  }
+}
+
+// -----
+
+module {
+  pd.program @main {
+    %x = pd.input "x" : tensor<?x6xf32>
+    // expected-error @below {{c_reducescatter: is none of the ops that parallel layers make; give the program as its layers make it, before a strategy adds what communicates}}
+    %i = pd.c_reducescatter X(%x) -> Out("i") {nranks = 2 : i32} : (tensor<?x6xf32>) -> tensor<?x6xf32>
+  }
+}
+
+// -----
+
+// Values of one rank's part say nothing of the others'.
+module {
+  pd.var @w1 : tensor<2x2xf32> {parameter}
+  pd.program @main {
+    %x = pd.input "x" : tensor<?x2xf32>
+    %i = pd.c_identity X(%x) -> Out("i") : (tensor<?x2xf32>) -> tensor<?x2xf32>
+    %w1 = pd.get @w1 : tensor<2x2xf32>
+    %h = pd.matmul_v2 X(%i) Y(%w1) -> Out("h") : (tensor<?x2xf32>, tensor<2x2xf32>) -> tensor<?x2xf32>
+    %c = pd.c_concat X(%h) -> Out("c") {nranks = 2 : i32} : (tensor<?x2xf32>) -> tensor<?x4xf32>
+  }
+  pd.program @startup {
+    %v = pd.assign_value -> Out("w1") {dtype = 5 : i32, fp32_values = array<f32: 1.0, 2.0, 3.0, 4.0>, shape = array<i32: 2, 2>} : () -> tensor<2x2xf32>
+    // expected-error @below {{start-up gives 'w1' values of one rank's part, of which the whole is not known}}
+    pd.set @w1, %v : tensor<2x2xf32>
+  }
+}

@@ -106,25 +106,39 @@ bool isEarlier(mlir::Operation* one, mlir::Operation* other) {
   return !one || (other && one->isBeforeInBlock(other));
 }
 
-// Whether nothing but its operands says where the op stands.
-bool standsAnywhere(mlir::Operation* op) {
-  const pd::OpSpec* spec = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).spec() : nullptr;
-  return spec && spec->effects == pd::kPure && op->getNumRegions() == 0;
+// Ops that ids are made ready with: nothing but their operands says where they stand.
+bool preparesIds(mlir::Operation* op) {
+  static constexpr llvm::StringLiteral kTypes[] = {
+      "cast",       "reshape",  "reshape2", "squeeze", "squeeze2", "unsqueeze",
+      "unsqueeze2", "flatten2", "slice",    "split",   "assign",   "flatten_contiguous_range"};
+  return pd::OpView::isFrameworkOp(op) && llvm::is_contained(kTypes, pd::OpView(op).type());
 }
 
-// Moves what makes a value (a cast of ids, a change of their shape) up behind what it is made of,
-// where it would stand between two requests that could go together. `last`: the request before.
-void hoist(mlir::Value value, mlir::Operation* last) {
+// Whether the value is there in front of `first`, or can be: feeds, and what is made of them
+// without anything that `first` or an op behind it gives.
+bool canStandBefore(mlir::Value value, mlir::Operation* first) {
   mlir::Operation* maker = value.getDefiningOp();
-  if (!maker || !last || !last->isBeforeInBlock(maker) || !standsAnywhere(maker)) return;
-  mlir::Operation* after = nullptr;
-  for (mlir::Value operand : maker->getOperands()) {
-    hoist(operand, last);
-    mlir::Operation* other = operand.getDefiningOp();
-    if (!other) return;
-    if (isEarlier(after, other)) after = other;
+  return !maker || maker->isBeforeInBlock(first) || llvm::isa<pd::InputOp>(maker) ||
+         (preparesIds(maker) && llvm::all_of(maker->getOperands(), [&](mlir::Value operand) {
+            return canStandBefore(operand, first);
+          }));
+}
+
+void moveBefore(mlir::Value value, mlir::Operation* first) {
+  mlir::Operation* maker = value.getDefiningOp();
+  if (!maker || maker->isBeforeInBlock(first)) return;
+  for (mlir::Value operand : maker->getOperands()) moveBefore(operand, first);
+  maker->moveBefore(first);
+}
+
+// What makes the ids of a request (a cast, a change of their shape) moves up in front of the first
+// request of the group, between which it would stand else.
+void moveIdsBefore(dist::CompositeOp request, mlir::Operation* first) {
+  for (mlir::Value operand : request->getOperands()) {
+    mlir::Operation* maker = operand.getDefiningOp();
+    if (first && maker && preparesIds(maker) && canStandBefore(operand, first))
+      moveBefore(operand, first);
   }
-  if (after && after->isBeforeInBlock(last)) maker->moveAfter(after);
 }
 
 }  // namespace
@@ -137,21 +151,24 @@ void gatherLookups(const JobOnAxes& job) {
   llvm::SmallVector<dist::CompositeOp> requests;
   for (auto composite : body.getOps<dist::CompositeOp>())
     if (!composite.getBody().getOps<dist::LookupOp>().empty()) requests.push_back(composite);
-  mlir::Operation* last = nullptr;  // that the next one stands behind
+  mlir::Operation *first = nullptr, *last = nullptr;  // of a group; the next one stands behind last
   for (dist::CompositeOp request : requests) {
+    moveIdsBefore(request, first);
     mlir::Operation* after = last;
     llvm::SmallVector<mlir::Operation*> tables;
-    for (mlir::Value operand : request->getOperands()) hoist(operand, last);
     for (mlir::Value operand : request->getOperands()) {
       mlir::Operation* maker = operand.getDefiningOp();
       if (!maker) continue;
       if (llvm::isa<dist::RemoteOp>(maker)) tables.push_back(maker);
       else if (isEarlier(after, maker)) after = maker;
     }
+    // Another group, but where the ids are a feed.
+    if (after != last && after && !llvm::isa<pd::InputOp>(after)) first = nullptr;
     for (mlir::Operation* table : tables)
       if (after && after->isBeforeInBlock(table)) table->moveAfter(after), after = table;
       else if (!after) table->moveBefore(&body, body.begin()), after = table;
     if (after) request->moveAfter(after);
+    if (!first) first = request;
     last = request;
   }
 }

@@ -2,10 +2,10 @@
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=1" --ps-split="axes=dp servers=2" | FileCheck %s
 
 // CHECK-LABEL: dist.role @pserver
-// CHECK: pd.var @w : tensor<4xf32> {{.*}}blocks(4, per 4, first 0)
+// CHECK: pd.var @w : tensor<?xf32> {{.*}}blocks(4, per 4, first 0)
 // CHECK: dist.foreach_block @w
 // CHECK-NEXT: dist.merged @w
-// CHECK: pd.dpsgd {{.*}}dist.streams = []
+// CHECK: pd.dpsgd {{.*}} with {{{.*}}dist.streams = []}
 
 pd.var @w : tensor<4xf32> {parameter}
 pd.var @lr : tensor<1xf32>

@@ -30,12 +30,13 @@
 // CHECK: pd.set @m2, %[[M2]]
 // CHECK: %[[THEN2:.*]] = pd.get @m2
 // CHECK: pd.sqrt X(%[[M2]])
-// CHECK: pd.squared_l2_norm X(%[[W]])
 // CHECK: %[[R:.*]] = pd.elementwise_add
+// CHECK: pd.squared_l2_norm X(%[[W]])
+// CHECK: pd.squared_l2_norm X(%[[R]])
 // CHECK: pd.sign
 // CHECK: pd.sqrt X(%[[THEN2]])
 // CHECK: pd.elementwise_div X(%[[THEN1]])
-// CHECK: %[[STEP:.*]] = pd.elementwise_mul
+// CHECK: %[[STEP:.*]] = pd.elementwise_mul {{.*}}(tensor<10x4xf32>, tensor<1xf32>) -> tensor<10x4xf32>
 // CHECK: %[[NEW:.*]] = pd.sgd Grad(%[[STEP]]) LearningRate(%{{.*}}) Param(%[[W]]) -> ParamOut("w")
 // CHECK-NOT: pd.lamb
 // CHECK: pd.set @w, %[[NEW]]

@@ -7,6 +7,7 @@ real workers with a real back end, and leave traces.
 """
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -54,10 +55,30 @@ def body_asleep(body, us):
     return nodes + sleep_node(kernels * us)
 
 
-class Job:
-    """`tools`: folder of dtranspile and dtranspile-worker; `sleep`: the library made of sleep.c."""
+def write_feeds(case, batch, folder):
+    """One step of zeros for a program without feeds."""
+    with open(os.path.join(case, "case.json")) as f:
+        feeds = json.load(f)["feeds"]
+    os.makedirs(folder)
+    for feed in feeds:
+        shape = [1, batch] + feed["shape"][1:]
+        code = {"float32": "<f4", "int64": "<i8", "int32": "<i4"}[feed["dtype"]]
+        head = "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" % (
+            code,
+            ", ".join(str(extent) for extent in shape),
+        )
+        head = head.ljust(117) + "\n"
+        with open(os.path.join(folder, feed["name"] + ".npy"), "wb") as f:
+            f.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode())
+            f.write(bytes(math.prod(shape) * int(code[2])))
+    return folder
 
-    def __init__(self, tools, sleep, case, flags, work):
+
+class Job:
+    """`tools`: folder of dtranspile and dtranspile-worker; `sleep`: the library made of sleep.c;
+    `batch`: of programs without feeds."""
+
+    def __init__(self, tools, sleep, case, flags, work, batch=8):
         self.worker = os.path.join(tools, "dtranspile-worker")
         self.folder = os.path.join(work, "job")
         tool = os.path.join(tools, "dtranspile")
@@ -65,9 +86,12 @@ class Job:
         words += ["--startup", os.path.join(case, "startup.pdmodel")]
         call(tool, "transpile", *words, *flags)
         feeds = os.path.join(case, "feeds")
+        if not os.path.exists(feeds):
+            feeds = write_feeds(case, batch, os.path.join(work, "feeds"))
         call(tool, "compile", self.folder + ".job", "--feeds", feeds, "-o", self.folder)
         self.plans = {}
-        for name in sorted(os.listdir(self.folder)):
+        single = os.path.exists(os.path.join(self.folder, "plan.json"))
+        for name in [""] if single else sorted(os.listdir(self.folder)):
             with open(os.path.join(self.folder, name, "plan.json")) as f:
                 self.plans[name] = json.load(f)
             shutil.copy(sleep, os.path.join(self.folder, name, "sleep.so"))
@@ -85,9 +109,32 @@ class Job:
         with open(os.path.join(self.folder, name, "plan.json"), "w") as f:
             json.dump(plan, f)
 
-    def run(self, ranks, mesh, comms_of, steps, before=(), backend="shm", store="", interface=None):
-        """`ranks`: (class, coordinates) by number; `comms_of`: [(name, group, rank, size)] of a rank;
-        `before`: words in front of each worker. Gives the events of each rank's trace."""
+    def ranks(self):
+        """(class, coordinates) of every rank, and the mesh. Classes are stages."""
+        with open(os.path.join(self.folder + ".job", "manifest.json")) as f:
+            axes = json.load(f)["meshes"][0]["axes"]
+        mesh = {axis["name"]: axis["size"] for axis in axes}
+        ranks = [{}]
+        for axis, size in mesh.items():
+            ranks = [dict(one, **{axis: at}) for one in ranks for at in range(size)]
+        classes = sorted(self.plans)
+        return [(classes[one.get("pp", 0)], one) for one in ranks], mesh
+
+    def comms(self, of, coordinates, mesh):
+        """The groups of a rank: who has the same coordinates on all other axes."""
+        comms = []
+        for comm in self.plans[of]["comms"]:
+            rank, size = 0, 1
+            for axis in comm["axes"]:
+                rank, size = rank * mesh[axis] + coordinates[axis], size * mesh[axis]
+            group = [comm["name"]]
+            group += [str(at) for axis, at in coordinates.items() if axis not in comm["axes"]]
+            comms.append({"name": comm["name"], "group": ".".join(group), "rank": rank, "size": size})
+        return comms
+
+    def run(self, ranks, mesh, steps, before=None, backend="shm", store="", interface=None):
+        """`before`: words in front of each worker. The milliseconds of each rank's steps; its trace
+        is in `traces`."""
         name, token = "asleep-" + uuid.uuid4().hex[:12], uuid.uuid4().hex
         running = []
         with tempfile.TemporaryDirectory() as work:
@@ -101,10 +148,7 @@ class Job:
                     "rank": rank,
                     "coordinates": coordinates,
                     "mesh": mesh,
-                    "comms": [
-                        {"name": n, "group": g, "rank": r, "size": s}
-                        for n, g, r, s in comms_of(rank)
-                    ],
+                    "comms": self.comms(of, coordinates, mesh),
                     "rendezvous": {
                         "backend": backend,
                         "job": name,
@@ -138,10 +182,10 @@ class Job:
                 path = os.path.join(work, "%d.json" % rank)
                 with open(path, "w") as f:
                     json.dump(config, f)
-                words = list(before(rank) if callable(before) else before) + [self.worker, path]
+                words = (before(rank) if before else []) + [self.worker, path]
                 log = open(os.path.join(work, "%d.log" % rank), "w+")
                 running.append((subprocess.Popen(words, stdout=log, stderr=log), trace, log))
-            events, failed = [], ""
+            self.traces, lines, failed = [], [], ""
             for process, trace, log in running:
                 try:
                     process.wait(LIMIT_SECONDS)
@@ -152,8 +196,11 @@ class Job:
                 if process.returncode != 0:
                     failed += log.read()
                     continue
+                log.seek(0)
+                said = [json.loads(line) for line in log if line.startswith("{")]
+                lines.append([line["ms"] for line in said if line["event"] == "step"])
                 with open(trace) as f:
-                    events.append([e for e in json.load(f)["traceEvents"] if e["ph"] == "X"])
+                    self.traces.append([e for e in json.load(f)["traceEvents"] if e["ph"] == "X"])
             if failed:
                 raise SystemExit("a rank failed: " + failed)
-            return events
+            return lines

@@ -54,17 +54,10 @@ def measure(flags, name):
             for task in micro["tasks"]:
                 task["body"] = asleep.task_asleep(task["body"], us[task["name"][0]])
             job.write(of, [micro])
-        ranks = [("trainer.%d" % k, {"dp": 0, "pp": k}) for k in range(STAGES)]
-        comms = job.plans["trainer.0"]["comms"]
-
-        def comms_of(rank):
-            group = lambda c: "%s.%s" % (c["name"], "pp" if "pp" in c["axes"] else rank)
-            size = lambda c: STAGES if "pp" in c["axes"] else 1
-            return [(c["name"], group(c), rank if size(c) > 1 else 0, size(c)) for c in comms]
-
-        traces = job.run(ranks, {"dp": 1, "pp": STAGES}, comms_of, flags.steps)
+        ranks, mesh = job.ranks()
+        job.run(ranks, mesh, flags.steps)
     shares = []
-    asleep_of = [[e for e in trace if e["name"] == asleep.SLEEP] for trace in traces]
+    asleep_of = [[e for e in trace if e["name"] == asleep.SLEEP] for trace in job.traces]
     per_step = len(asleep_of[0]) // flags.steps
     for step in range(1, flags.steps):  # the first one connects
         spans = [e for one in asleep_of for e in one[step * per_step : (step + 1) * per_step]]

@@ -66,13 +66,12 @@ Row zeroBubble(const Shape& shape, int64_t stage) {
 struct Generator {
   const char* name;
   Row (*row)(const Shape&, int64_t stage);
-  bool chunks;   // may have more than one per stage
-  bool weights;  // tasks W
+  bool chunks;  // may have more than one per stage
 };
 constexpr Generator kGenerators[] = {
-    {"F-then-B", forwardThenBackward, true, false},
-    {"1F1B", oneForwardOneBackward, true, false},
-    {"ZB-H1", zeroBubble, false, true},
+    {"F-then-B", forwardThenBackward, true},
+    {"1F1B", oneForwardOneBackward, true},
+    {"ZB-H1", zeroBubble, false},
 };
 
 }  // namespace
@@ -88,12 +87,6 @@ std::vector<std::string> names() {
   std::vector<std::string> all;
   for (const Generator& generator : kGenerators) all.emplace_back(generator.name);
   return all;
-}
-
-bool hasWeights(std::string_view name) {
-  return std::any_of(std::begin(kGenerators), std::end(kGenerators), [&](const Generator& one) {
-    return one.name == name && one.weights;
-  });
 }
 
 std::optional<Table> expand(std::string_view name, const Shape& shape, std::string& why) {

@@ -31,9 +31,6 @@ using Table = std::vector<std::vector<Entry>>;
 // Names that `expand` knows: "F-then-B", "1F1B" (with chunks: interleaved), "ZB-H1".
 std::vector<std::string> names();
 
-// Whether gradients of weights are tasks of their own in the schedule of that name.
-bool hasWeights(std::string_view name);
-
 // Nothing where the name is not known or the shape does not fit it; `why` then says which.
 std::optional<Table> expand(std::string_view name, const Shape& shape, std::string& why);
 

@@ -64,12 +64,10 @@ class Resolver {
  private:
   enum class Outcome : uint8_t { Kept, Replaced, Failed };
 
-  // The framework's operators of this name exchange nothing (its graph executor did it for
-  // dgc_momentum and dgc_clip_by_norm), or it has none (updates of parts). What a body of ours says
-  // is the whole of it.
+  // The framework's operators of this name exchange nothing: its graph executor did it for them. What
+  // a body of ours says is the whole of it.
   static bool isWholeOperator(dist::CompositeOp composite) {
-    const llvm::StringRef name = composite.getOp();
-    return !name.starts_with("dgc_") && name != "sync_lamb" && name != "sync_lars_momentum";
+    return !composite.getOp().starts_with("dgc_");  // dgc_momentum, dgc_clip_by_norm
   }
 
   // Says whether the op is still there: one that is replaced leaves others in its place, which the

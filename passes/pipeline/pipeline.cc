@@ -1,5 +1,4 @@
 // Cuts the step of a job into stages and micro-batches. Behind reduce-gradients and assign-stages.
-#include "compiler/schedule/schedule.h"
 #include "passes/pipeline/loop.h"
 #include "passes/pipeline/once.h"
 #include "passes/pipeline/pass.h"
@@ -13,10 +12,10 @@ namespace dtranspile::passes {
 
 namespace {
 
-// Plans first, builds then: while a plan is made nothing changes (but that gradients are taken apart,
-// where nothing is in the way), so that a step that cannot be cut leaves the job as it was, and
-// messages are about ops of the program. The old ops are erased at
-// the end, from the last to the first, when everything that reads them has been built anew.
+// Plans first, builds then: while a plan is made nothing changes (but that gradients are taken
+// apart, where nothing is in the way), so that a step that cannot be cut leaves the job as it was,
+// and messages are about ops of the program. The old ops are erased at the end, from the last to
+// the first, when everything that reads them has been built anew.
 class Pipeline : public impl::PipelineBase<Pipeline> {
  public:
   using PipelineBase::PipelineBase;
@@ -27,7 +26,7 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
     takeApartOnce(target.job.main);
     mlir::FailureOr<pipeline::Plan> plan = pipeline::makePlan(target);
     if (mlir::failed(plan)) return signalPassFailure();
-    if (schedule::hasWeights(target.schedule)) pipeline::moveWeights(*plan, target.declarations);
+    if (pipeline::hasWeights(target.schedule)) pipeline::moveWeights(*plan, target.declarations);
     mlir::FailureOr<pipeline::OncePlan> once = pipeline::planOnce(target, *plan);
     if (mlir::failed(once)) return signalPassFailure();
     build(target, *plan, *once);

@@ -6,8 +6,9 @@
 
 namespace dtranspile::passes::pipeline {
 
-// A number of a task: F of part k is k, B of part k is 2·parts − 1 − k, W of part k is 3·parts − 1 − k
-// (weights.h). That is the order of the text, and one in which a micro-batch can go through them.
+// A number of a task: F of part k is k, B of part k is 2·parts − 1 − k, W of part k is 3·parts − 1
+// − k (weights.h). That is the order of the text, and one in which a micro-batch can go through
+// them.
 using TaskId = int;
 
 // A value of the loop that is added up over the micro-batches.

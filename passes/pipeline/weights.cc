@@ -29,8 +29,8 @@ bool isProduct(mlir::Operation* op) {
          llvm::is_contained(kProducts, pd::OpView(op).type());
 }
 
-// What another stage waits for is awaited: a result is, if a task of another stage reads it, or an op
-// of its own task that gives something awaited. Gradients of products that give nothing awaited
+// What another stage waits for is awaited: a result is, if a task of another stage reads it, or an
+// op of its own task that gives something awaited. Gradients of products that give nothing awaited
 // begin W, and whatever is computed of W is in W. One that gives both becomes two, each without the
 // results of the other. Linear in ops and their uses.
 class Weights {
@@ -60,8 +60,7 @@ class Weights {
       for (mlir::OpResult result : op->getResults())
         if (llvm::any_of(result.getUsers(), [&, task = task, op = op](mlir::Operation* user) {
               user = inBlock(op->getBlock(), user);
-              return plan_.loop.count(user) &&
-                     (plan_.taskOf(user) != task || givesAwaited(user));
+              return plan_.loop.count(user) && (plan_.taskOf(user) != task || givesAwaited(user));
             }))
           awaited_.insert(result);
   }
@@ -131,8 +130,8 @@ class Weights {
 
 }  // namespace
 
-void moveWeights(Plan& plan, pd::Declarations& declarations) {
-  Weights(plan, declarations).run();
-}
+bool hasWeights(llvm::StringRef schedule) { return schedule == "ZB-H1"; }
+
+void moveWeights(Plan& plan, pd::Declarations& declarations) { Weights(plan, declarations).run(); }
 
 }  // namespace dtranspile::passes::pipeline

@@ -16,15 +16,12 @@ def TensorParallel : Pass<"tensor-parallel", "::mlir::ModuleOp"> {
     nothing else works. Variables that end a step in parts hold parts: state of optimizers lies
     beside its parameter. Start-up makes the whole and keeps the part.
 
-<<<<<<< HEAD
     Tables of `tensor_parallel_min_vocabulary` rows or more lie in parts along their rows, with the
     output projection and the loss of as many classes: composites count from the first row of a rank
-    (`c_embedding`, `c_softmax_with_cross_entropy`). So do updates that ask for norms of the whole
-    (`sync_lamb`, `sync_lars_momentum`).
-=======
+    (`c_embedding`, `c_softmax_with_cross_entropy`).
+
     Where variables say how they lie (`held_in_parts`, of lift-parallel-ops), nothing is chosen: they
     lie as the author of the program has split them, and all else follows.
->>>>>>> union
 
     A shape of a reshape that counts heads is written with -1 in their place. An axis of heads that
     the ranks do not divide is an error; what stays whole a remark names, with the reason. Along an

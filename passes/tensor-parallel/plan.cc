@@ -38,9 +38,6 @@ bool hasStages(pd::ProgramOp main) {
 
 }  // namespace
 
-<<<<<<< HEAD
-// Tasks of a pipeline take no composites.
-=======
 bool isProduct(mlir::Operation* op) { return productOf(op) != nullptr; }
 
 bool isForward(mlir::Operation* op) {
@@ -48,8 +45,7 @@ bool isForward(mlir::Operation* op) {
          !(pd::OpView(op).role() & (pd::kBackward | pd::kOptimize));
 }
 
-// Tasks of a pipeline take no composites: vocabularies stay whole there.
->>>>>>> union
+// Tasks of a pipeline take no composites.
 TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis, int64_t minVocabulary)
     : job_(job),
       axis_(std::move(axis)),

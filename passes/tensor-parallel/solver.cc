@@ -45,10 +45,7 @@ std::optional<llvm::SmallVector<State, 8>> Solver::inForm(mlir::Operation* op,
                                                           llvm::ArrayRef<State> operands) {
   const pd::OpView view(op);
   const verify::PartForm* form = verify::partForm(view);
-  if (!minVocabulary_ || !form ||
-      (form->kind == verify::PartKind::Vocabulary &&
-       !isVocabulary(view.input(form->cuts[0]), form->dimOf(view))))
-    return std::nullopt;
+  if (!form || !isVocabulary(view.input(form->cut), form->dimOf(view))) return std::nullopt;
   return verify::inParts(op, operands);
 }
 

@@ -51,19 +51,6 @@ int64_t BodyBuilder::integer(llvm::StringRef attribute, int64_t otherwise) {
   return value ? value.getInt() : otherwise;
 }
 
-// Or a list of one.
-double BodyBuilder::number(llvm::StringRef attribute, double otherwise) {
-  mlir::Attribute value = composite_.getAttrs().get(attribute);
-  if (auto one = llvm::dyn_cast_or_null<mlir::FloatAttr>(value)) return one.getValueAsDouble();
-  auto list = llvm::dyn_cast_or_null<mlir::DenseF32ArrayAttr>(value);
-  return list && list.size() == 1 ? list[0] : otherwise;
-}
-
-bool BodyBuilder::flag(llvm::StringRef attribute, bool otherwise) {
-  auto value = composite_.getAttrs().getAs<mlir::BoolAttr>(attribute);
-  return value ? value.getValue() : otherwise;
-}
-
 mlir::Value BodyBuilder::op(llvm::StringRef type, llvm::ArrayRef<pd::InputSlot> inputs,
                             mlir::Type result, llvm::ArrayRef<mlir::NamedAttribute> attributes,
                             llvm::StringRef slot) {
@@ -78,12 +65,6 @@ mlir::Value BodyBuilder::op(llvm::StringRef type, llvm::ArrayRef<pd::InputSlot> 
 mlir::Value BodyBuilder::compare(llvm::StringRef type, mlir::Value x, mlir::Value y) {
   return op(type, {{"X", {x}}, {"Y", {y}}}, tensorOf(x).clone(builder_.getI1Type()),
             {named("axis", i32(-1))});
-}
-
-mlir::Value BodyBuilder::scaled(mlir::Value x, double factor, double bias) {
-  return op("scale", {{"X", {x}}}, x.getType(),
-            {named("scale", f32(factor)), named("bias", f32(bias)),
-             named("bias_after_scale", builder_.getBoolAttr(true))});
 }
 
 mlir::Value BodyBuilder::cast(mlir::Value x, mlir::Type element) {
@@ -101,14 +82,6 @@ mlir::Value BodyBuilder::constant(int64_t value) {
              named("shape", builder_.getDenseI64ArrayAttr({1})),
              named("value", f32(static_cast<double>(value))),
              named("str_value", builder_.getStringAttr(std::to_string(value)))});
-}
-
-mlir::Value BodyBuilder::filled(mlir::Type type, double value) {
-  auto tensor = llvm::cast<mlir::RankedTensorType>(type);
-  return op("fill_constant", {}, type,
-            {named("dtype", i32(static_cast<int64_t>(*pd::dtypeOf(tensor.getElementType())))),
-             named("shape", builder_.getDenseI64ArrayAttr(tensor.getShape())),
-             named("value", f32(value))});
 }
 
 mlir::Value BodyBuilder::coordinate() {

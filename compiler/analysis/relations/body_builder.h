@@ -21,8 +21,6 @@ class BodyBuilder {
   mlir::Value in(llvm::StringRef slot) { return inputs_.lookup(slot); }  // null where absent
   mlir::Type typeOf(llvm::StringRef result);
   int64_t integer(llvm::StringRef attribute, int64_t otherwise);
-  double number(llvm::StringRef attribute, double otherwise);
-  bool flag(llvm::StringRef attribute, bool otherwise);
 
   mlir::NamedAttribute named(llvm::StringRef name, mlir::Attribute value) {
     return builder_.getNamedAttr(name, value);
@@ -43,10 +41,8 @@ class BodyBuilder {
     return op(type, {{"X", {x}}, {"Y", {y}}}, x.getType(), {named("axis", i32(-1))});
   }
   mlir::Value compare(llvm::StringRef type, mlir::Value x, mlir::Value y);
-  mlir::Value scaled(mlir::Value x, double factor, double bias = 0);
   mlir::Value cast(mlir::Value x, mlir::Type element);
   mlir::Value constant(int64_t value);                // one number, int64
-  mlir::Value filled(mlir::Type type, double value);  // of a known shape
   mlir::Value coordinate();                           // of this rank
   mlir::ResultRange overRanks(dist::Reduce reduce, mlir::ValueRange values);
 
@@ -59,8 +55,7 @@ class BodyBuilder {
   int role_ = 0, count_ = 0;
 };
 
-// One per kind of composite: vocabulary_body.cc, update_body.cc.
+// vocabulary_body.cc
 void fillVocabulary(BodyBuilder& body, const PartForm& form);
-void fillUpdate(BodyBuilder& body, const PartForm& form);
 
 }  // namespace dtranspile::verify

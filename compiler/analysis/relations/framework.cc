@@ -330,25 +330,22 @@ void visitParts(const Scene& scene, dist::CompositeOp composite, mlir::Operation
   if (!form)
     return scene.giveUnknown(composite, "is a composite of parts that its op has not: " + why,
                              reference);
-  const auto first =
-      llvm::find(reference->getOperands(), op.input(form->cuts[0])) - reference->operand_begin();
+  const int dim = form->dimOf(op);
+  mlir::Value cut = op.input(form->cut);
+  const auto first = llvm::find(reference->getOperands(), cut) - reference->operand_begin();
   llvm::SmallVector<Relation, 8> along;
   for (mlir::Value operand : composite.getInputs()) along.push_back(scene.of(operand));
-  int axis = -1, dim = 0;
-  for (unsigned a = 0; along[first].whole.known && a < scene.axes().count(); ++a) {
-    const State& state = along[first].whole.states[a];
-    const std::optional<int> cut = form->dimOf(op, state);
-    if (scene.axes().isData[a] || !cut || !(state == State::split(*cut))) continue;
-    axis = static_cast<int>(a);
-    dim = *cut;
-  }
+  int axis = -1;
+  for (unsigned a = 0; along[first].whole.known && a < scene.axes().count(); ++a)
+    if (!scene.axes().isData[a] && along[first].whole.states[a] == State::split(dim))
+      axis = static_cast<int>(a);
   bool fits = axis >= 0;
   for (auto [relation, operand] : llvm::zip(along, reference->getOperands()))
     fits = fits && relation.whole.known &&
-           relation.whole.states[axis] == (form->isCut(op, operand) ? State::split(dim) : State());
+           relation.whole.states[axis] == (operand == cut ? State::split(dim) : State());
   if (!fits)
     return scene.giveUnknown(composite,
-                             "does not take parts of " + form->cuts[0].str() +
+                             "does not take parts of " + form->cut.str() +
                                  " along one axis, and what has no parts whole along it",
                              reference);
   if (std::string text =

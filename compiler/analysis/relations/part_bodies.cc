@@ -10,7 +10,7 @@ namespace {
 void fill(dist::CompositeOp composite, const Parts& parts, pd::Declarations& declarations) {
   const PartForm& form = *partForm(composite.getOp());
   BodyBuilder body(composite, parts, declarations);
-  form.kind == PartKind::Vocabulary ? fillVocabulary(body, form) : fillUpdate(body, form);
+  fillVocabulary(body, form);
   body.finish();
 }
 

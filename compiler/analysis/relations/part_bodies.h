@@ -1,7 +1,7 @@
 // The bodies of composites that work on parts (part_forms.h), written by their definition: what
 // passes build, and what the walk holds bodies against.
 //
-// Vocabulary: with V rows on n ranks the rank of coordinate c has rows c·V/n to (c + 1)·V/n.
+// With V rows on n ranks the rank of coordinate c has rows c·V/n to (c + 1)·V/n.
 //
 //   c_embedding        rows of the ids that are among them, zeros for all others: a term of a sum
 //   c_embedding_grad   gradients of the same ids, added up by row
@@ -12,8 +12,6 @@
 //
 // Ids and labels that no rank has end the step: the first rank asks for less than V, the last one
 // for at least 0.
-//
-// Updates: sync_lamb, sync_lars_momentum: squared norms are summed over the ranks.
 #pragma once
 
 #include <string>

@@ -1,8 +1,7 @@
-// Ops that work on parts of what they take, though not by themselves: lookups in a table whose rows
-// lie on the ranks of one axis, the loss of logits whose columns do, and updates that ask for norms
-// of the whole. A composite stands for each, whose body (part_bodies.h) counts from the first row
-// of the rank, or exchanges what the whole is asked for. This says how operands and results lie;
-// used by the walk and by passes that plan.
+// Ops that work on parts of a vocabulary, though not by themselves: lookups in a table whose rows lie
+// on the ranks of one axis, and the loss of logits whose columns do. A composite stands for each,
+// whose body (part_bodies.h) counts from the first row of the rank. This says how operands and
+// results lie; used by the walk and by passes that plan.
 #pragma once
 
 #include <optional>
@@ -12,24 +11,15 @@
 
 namespace dtranspile::verify {
 
-enum class CutDim { First, Last, Any };
-enum class PartKind { Vocabulary, Update };
+enum class CutDim { First, Last };
 
-// One row per op. The operands in slots `cuts` lie in parts along one dim, which `dim` says; all
-// others are whole. Results are parts along the same dim, terms of a sum, or whole where they are
-// not named.
+// One row per op. The operand in slot `cut` lies in parts along its first dim, or its last; all
+// others are whole. Result `part` lies like it, `term` is a term of a sum, all others are whole.
 struct PartForm {
   llvm::StringLiteral type, composite;
-  PartKind kind;
   CutDim dim;
-  llvm::StringRef cuts[4];
-  llvm::StringRef parts[3];
-  llvm::StringRef term;
+  llvm::StringLiteral cut, part, term;
 
-  bool isCut(const pd::OpView& op, mlir::Value operand) const;
-  // The dim of the first cut slot, given how that one lies.
-  std::optional<int> dimOf(const pd::OpView& op, const State& first) const;
-  // The vocabulary's dim.
   int dimOf(const pd::OpView& op) const;
   State resultOf(llvm::StringRef output, int dim) const;
 };

@@ -13,7 +13,7 @@ mlir::RankedTensorType tensorOf(mlir::Value value) {
 class Vocabulary {
  public:
   Vocabulary(BodyBuilder& body, const PartForm& form) : b(body), form_(form) {
-    const mlir::RankedTensorType cut = tensorOf(b.in(form.cuts[0]));
+    const mlir::RankedTensorType cut = tensorOf(b.in(form.cut));
     rows_ = cut.getDimSize(form.dim == CutDim::Last ? cut.getRank() - 1 : 0);
     all_ = rows_ * b.parts().count;
   }

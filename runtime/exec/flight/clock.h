@@ -1,7 +1,7 @@
 // The clock of recorders: ticks of the processor where they have one rate on all cores, whatever a
-// core's frequency is or how deep it sleeps ("invariant TSC"), else nanoseconds of the steady clock.
-// A read of it costs a third of one of the steady clock. The reader makes nanoseconds of ticks:
-// it takes a pair of both clocks, and has the pair from when the recorder began.
+// core's frequency is or how deep it sleeps ("invariant TSC"), else nanoseconds of the steady
+// clock. A read of it costs a third of one of the steady clock. The reader makes nanoseconds of
+// ticks: it takes a pair of both clocks, and has the pair from when the recorder began.
 #pragma once
 
 #include <algorithm>
@@ -55,12 +55,10 @@ inline ClockPair PairOf(const Clock& clock) { return {clock.Now(), SteadyNs()}; 
 inline int64_t NsOf(int64_t ticks, const ClockPair& first, const ClockPair& last) {
   if (ticks == 0) return 0;
   if (last.ticks <= first.ticks) return first.ns;
-  const auto since = [&](long double tick) {
-    return tick - static_cast<long double>(first.ticks);
-  };
-  const long double share =
-      std::clamp(since(static_cast<long double>(ticks)) / since(static_cast<long double>(last.ticks)),
-                 0.0L, 1.0L);
+  const auto since = [&](long double tick) { return tick - static_cast<long double>(first.ticks); };
+  const long double share = std::clamp(
+      since(static_cast<long double>(ticks)) / since(static_cast<long double>(last.ticks)), 0.0L,
+      1.0L);
   return static_cast<int64_t>(static_cast<long double>(first.ns) * (1 - share) +
                               static_cast<long double>(last.ns) * share);
 }

@@ -1,7 +1,7 @@
 // The flight recorder of a rank: a ring of its last operations with other ranks, in memory that the
-// launcher reads after the rank has ended, by a signal too. Per operation three reads of a cheap clock
-// (clock.h; two where it blocks) and one line of the cache; bench/flight measures what that costs of
-// a step.
+// launcher reads after the rank has ended, by a signal too. Per operation three reads of a cheap
+// clock (clock.h; two where it blocks) and one line of the cache; bench/flight measures what that
+// costs of a step.
 //
 // Use: AddPoint for every operation while the plan is bound, then Publish, then Begin, Wait and End
 // as operations run. One thread: that of the steps.

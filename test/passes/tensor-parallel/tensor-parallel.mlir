@@ -5,8 +5,6 @@
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 tensor_parallel=true tensor_parallel_degree=2 fuse_all_reduce_ops=false})" 2>&1 | FileCheck %s --check-prefix=BOTH
 // One rank: nothing to split.
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=2 tensor_parallel=true tensor_parallel_degree=1})" 2>&1 | FileCheck %s --check-prefix=ONE
-// Norms of whole parameters: squares are summed over the parts, and the state lies beside them.
-// RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=2 tensor_parallel=true tensor_parallel_degree=2 fuse_all_reduce_ops=false lars=true})" 2>&1 | FileCheck %s --check-prefix=LARS
 // Any number of ranks: the same text, but for the numbers.
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=800000 tensor_parallel=true tensor_parallel_degree=8 fuse_all_reduce_ops=false})" 2>&1 | FileCheck %s --check-prefix=MANY
 // What no columns divide stays whole, with a remark.
@@ -55,14 +53,6 @@
 
 // MANY: dist.mesh @world [dp = 100000, mp = 8]
 // MANY: pd.var @w1 : tensor<8x2xf32> {dist.rel = #dist.rel<"w1", mp: S(1)>, parameter}
-
-// LARS: dist.role @trainer
-// LARS: pd.var @w1_velocity : tensor<8x8xf32> {dist.rel = #dist.rel<"w1_velocity", mp: S(1)>}
-// LARS: dist.composite "sync_lars_momentum" ({{.*}}Param = %{{.*}} : tensor<8x8xf32>
-// LARS: %[[P:.*]] = pd.squared_l2_norm
-// LARS: %[[Q:.*]] = pd.squared_l2_norm
-// LARS: dist.all_reduce sum(%[[P]], %[[Q]]) on @mp : (tensor<1xf32>, tensor<1xf32>)
-// LARS: dist.yield
 
 // FIVE-DAG: remark: tensor-parallel: stays whole on every rank: w1, w2 (has no columns that 5 ranks divide)
 // FIVE-DAG: warning: tensor-parallel: there is nothing to split: every rank computes all layers

@@ -112,7 +112,8 @@ TEST_CASE("times are those of the steady clock, in the order in which things hap
   REQUIRE(read.ok());
   REQUIRE(read->events.size() == 2);
   const Event &first = read->events[0], &second = read->events[1];
-  constexpr int64_t kSlack = 1000000;  // between the reads of a pair the rank may have been preempted
+  constexpr int64_t kSlack =
+      1000000;  // between the reads of a pair the rank may have been preempted
   CHECK(first.begin_ns > before - kSlack);
   CHECK(first.wait_ns - first.begin_ns > 20000000 - kSlack);
   CHECK(first.end_ns - first.wait_ns > 20000000 - kSlack);

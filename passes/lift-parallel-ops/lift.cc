@@ -233,6 +233,8 @@ mlir::LogicalResult Lift::visitOp(mlir::Operation* op) {
   }
   if (mlir::Value x = parts ? view.input("X") : mlir::Value(); x && parts_.contains(x))
     openShape(view, pd::dimsOf(pd::tensorOf(parts_.lookup(x))));
+  // What is only looked at from outside (a metric) is looked at as the ranks give it together.
+  if (parts && forward && op->use_empty()) return stuck(op);
   if (!parts && !columns) {  // all that it takes is whole
     for (mlir::StringAttr name : names) decide(name, {});
     return mlir::success();

@@ -33,6 +33,7 @@
 #include "passes/sync-batch-norm/pass.h"
 #include "passes/tensor-parallel/pass.h"
 #include "passes/widen-float64/pass.h"
+#include "passes/write-out-norms/pass.h"
 
 namespace dtranspile::passes {
 
@@ -69,6 +70,7 @@ void registerAll() {
   registerSyncBatchNorm();
   registerTensorParallel();
   registerWidenFloat64();
+  registerWriteOutNorms();
 }
 
 }  // namespace dtranspile::passes

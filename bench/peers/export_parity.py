@@ -54,6 +54,7 @@ CASES = [
 ]
 
 MERGED = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
+COMPRESSED = ["--dgc", "--dgc-min-size", "500"]
 LOCAL = ["--collective-mode", "local_sgd"]
 # Strategies that change the computation, or what travels: case, ranks, flags.
 STRATEGIES = [
@@ -69,6 +70,8 @@ STRATEGIES = [
     ("static26/gpt_tiny", 2, ["--lamb"]),
     ("fluid18/mnist_mlp", 2, LOCAL),
     ("fluid18/mnist_mlp", 2, LOCAL + ["--localsgd-k-steps", "2"]),
+    ("fluid18/mnist_mlp", 2, COMPRESSED + ["--dgc-sparsity", "0.9"]),
+    ("fluid18/mnist_mlp", 2, COMPRESSED + ["--dgc-sparsity", "0.5,0.9", "--dgc-rampup-begin-step", "1", "--dgc-rampup-step", "2"]),
     ("fluid18/mnist_mlp", 2, ["--fp16-allreduce"]),
     ("static26/gpt_tiny", 2, ["--fp16-allreduce"]),
 ]

@@ -1,6 +1,7 @@
 """Memory and bytes per rank of sharded training, per stage and degree: the table of docs/benchmarks.md, "Sharding".
 
     python3 bench/sharding/table.py TOOL CORPUS [CASE [RANKS...]]
+    python3 bench/sharding/table.py TOOL CORPUS CASE axes        beside stages and split layers
 
 TOOL is the folder of dtranspile (bazel-bin/tools/dtranspile), CORPUS that of the unpacked corpora (test/corpus/*.tar.zst), CASE fluid18/bert_tiny by default, RANKS 2 4.
 Every job is transpiled, verified, compiled and run for two steps with real processes. Per rank:
@@ -9,6 +10,8 @@ Every job is transpiled, verified, compiled and run for two steps with real proc
   step        memory of a step: activations, gradients, buffers, as the plan lays it out
   ledger      what the manifest of the job says of the variables
   sent        bytes of a step, counted by the runtime; minimum: of the formula in docs/passes/sharding.md, without pad
+
+Beside other axes: variables and step of the rank with most, and of all stages together, which the ledger counts.
 
 Exit status 1 where variables and ledger differ by more than 1 % (and the alignment of variables), or more than 1.02 of the minimum is sent.
 """
@@ -61,31 +64,66 @@ class Bench:
             totals.append([rank["bytes_sent"] for rank in load(report)["ranks"]])
         return max(b - a for a, b in zip(*totals))
 
-    def plan(self, job):
-        out = job + ".compiled"
+    def plans(self, job):
+        """One per class of ranks."""
+        out, plans = job + ".compiled", []
         call(self.tool, "compile", job, "-o", out, *self.data[:2])
         for root, _, names in os.walk(out):
             for name in names:
                 if name.endswith(".json"):
                     found = load(root, name)
                     if "arena_bytes" in found:
-                        return found
-        sys.exit("no plan below " + out)
+                        plans.append(found)
+        return plans or sys.exit("no plan below " + out)
+
+
+SPLIT = ["--tensor-parallel", "--tensor-parallel-degree", "2"]
+STAGES = ["--pipeline", "--stages", "2", "--accumulate-steps", "4"]
+SECOND = ["--sharding", "--sharding-stage", "2"]
+BESIDE = [  # what, ranks, flags
+    ("pp 2", 2, STAGES),
+    ("pp 2 × sharding 2, stage 1", 4, STAGES + ["--sharding"]),
+    ("pp 2 × sharding 2, stage 2", 4, STAGES + SECOND),
+    ("pp 2 × sharding 4, stage 2", 8, STAGES + SECOND),
+    ("mp 2", 2, SPLIT),
+    ("sharding 2 × mp 2", 4, SPLIT + ["--sharding"]),
+    ("sharding 2 × mp 2, stage 3", 4, SPLIT + ["--sharding", "--sharding-stage", "3"]),
+    ("pp 2 × sharding 2 × mp 2, stage 2", 8, STAGES + SPLIT + SECOND),
+]
+
+
+def ledger_of(job):
+    manifest = load(job, "manifest.json")
+    return sum(manifest["ledger"][0][key] for key in ("parameter_bytes", "state_bytes")), manifest
+
+
+def beside(bench, case):
+    wrong = False
+    print("%s\n\n| axes | ranks | variables | of all stages | ledger | step |\n| --- | --- | --- | --- | --- | --- |" % case)
+    for number, (what, ranks, flags) in enumerate(BESIDE):
+        job = bench.job("beside%d" % number, ranks, *flags)
+        plans, (ledger, manifest) = bench.plans(job), ledger_of(job)
+        each, steps = ([plan[key] for plan in plans] for key in ("persistent_bytes", "arena_bytes"))
+        room = ALIGNMENT * len(manifest["persistables"]) * len(plans)
+        wrong |= not 0.99 * ledger <= sum(each) <= 1.01 * ledger + room
+        print("| %s | %d | %d | %d | %d | %d |" % (what, ranks, max(each), sum(each), ledger, max(steps)), flush=True)
+    return wrong
 
 
 def main(tool, corpus, case="fluid18/bert_tiny", *counts):
     wrong = False
     with tempfile.TemporaryDirectory() as work:
         bench = Bench(tool, corpus, case, work)
+        if counts == ("axes",):
+            sys.exit(beside(bench, case))
         print("%s\n\n| ranks | stage | variables | ledger | step | sent | minimum | sent / minimum |" % case)
         print("| --- | --- | --- | --- | --- | --- | --- | --- |")
         for ranks in map(int, counts or ("2", "4")):
             for stage in (0, 1, 2, 3):
                 flags = ["--sharding", "--sharding-stage", str(stage), "--segment-broadcast-MB", SEGMENT] if stage else []
                 job = bench.job("job%d_%d" % (ranks, stage), ranks, *flags)
-                plan, sent = bench.plan(job), bench.sent(job)
-                manifest = load(job, "manifest.json")
-                ledger = sum(manifest["ledger"][0][key] for key in ("parameter_bytes", "state_bytes"))
+                plan, sent = bench.plans(job)[0], bench.sent(job)
+                ledger, manifest = ledger_of(job)
                 if not stage:
                     parameters = [one for one in manifest["persistables"] if one["parameter"]]
                     trained = sum(BYTES[one["dtype"]] * math.prod(one["dims"]) for one in parameters)

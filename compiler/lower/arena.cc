@@ -23,7 +23,8 @@ int64_t aligned(int64_t bytes) {
 // asynchronous operation uses lives until it was waited for.
 class Walk {
  public:
-  Walk(const Plan& plan, const PlanProgram& program) : plan_(plan) {
+  Walk(const Plan& plan, const PlanProgram& program, exec::Memory memory)
+      : plan_(plan), memory_(memory) {
     for (const Feed& feed : program.feeds) touch(feed.buffer, -1);
     for (int buffer : program.arguments) touch(buffer, -1);
     walk(program.body);
@@ -47,7 +48,7 @@ class Walk {
   void touch(int buffer, int at) {
     const int storage = plan_.storageOf(buffer);
     const Buffer& owner = plan_.buffers[storage];
-    if (owner.space != Space::Arena) return;
+    if (owner.space != Space::Arena || owner.memory != memory_) return;
     for (auto& [repeated, body] : inside_) repeated->touched[storage].insert(body);
     const int64_t bytes = owner.stride > 0 ? owner.stride * owner.instances : owner.bytes();
     auto [it, inserted] = lives_.try_emplace(storage, Life{storage, bytes, at, at});
@@ -99,6 +100,7 @@ class Walk {
   }
 
   const Plan& plan_;
+  exec::Memory memory_;
   int now_ = 0;
   std::map<int, Life> lives_;
   std::map<int, const std::vector<int>*> started_;
@@ -179,9 +181,9 @@ int64_t placeInTime(Plan& plan, std::vector<Life> lives, int64_t start) {
 // The largest ones first, each as low as those allow that live when it does. That asks every one
 // for all before it: where there are very many, those that are left, which are small, lie above and
 // are placed in order of time.
-int64_t placeArena(Plan& plan, const PlanProgram& program) {
+int64_t placeArena(Plan& plan, const PlanProgram& program, exec::Memory memory) {
   constexpr size_t kMostBySize = 8192;
-  std::vector<Life> lives = Walk(plan, program).lives();
+  std::vector<Life> lives = Walk(plan, program, memory).lives();
   std::sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.storage < b.storage;
   });
@@ -224,9 +226,13 @@ void placeBuffers(Plan& plan) {
     buffer.offset = end;
     end += aligned(buffer.bytes());
   }
-  plan.arenaBytes = 0;
-  for (const PlanProgram& program : plan.programs)
-    plan.arenaBytes = std::max(plan.arenaBytes, placeArena(plan, program));
+  plan.arenaBytes = plan.pinnedBytes = 0;
+  for (const PlanProgram& program : plan.programs) {
+    const int64_t host = placeArena(plan, program, exec::Memory::kHost);
+    const int64_t pinned = placeArena(plan, program, exec::Memory::kPinned);
+    plan.arenaBytes = std::max(plan.arenaBytes, host);
+    plan.pinnedBytes = std::max(plan.pinnedBytes, pinned);
+  }
 }
 
 }  // namespace dtranspile::lower

@@ -147,8 +147,9 @@ class InPlace {
     // a guard or a task hands on: a buffer that lives around the body.
     const Buffer &from = plan_.buffers[temporary], &to = plan_.buffers[body_[copy].args[1]];
     const bool around = to.space == Space::Arena && whole_.isPinned(variable);
-    if (from.space != Space::Arena || (to.space != Space::Persistent && !around) ||
-        from.bytes() != to.bytes() || from.dtype != to.dtype || whole_.isPinned(temporary))
+    if (from.memory != to.memory || from.space != Space::Arena ||
+        (to.space != Space::Persistent && !around) || from.bytes() != to.bytes() ||
+        from.dtype != to.dtype || whole_.isPinned(temporary))
       return false;
     const int writer = writerOf(temporary);
     if (writer < 0 || static_cast<size_t>(writer) >= copy ||

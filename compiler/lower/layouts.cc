@@ -36,20 +36,34 @@ exec::Layout layoutOf(dist::LayoutAttr layout, int64_t dim, llvm::ArrayRef<std::
           "",
           {whole.begin(), whole.end()},
           {},
-          {}};
+          {},
+          1};
 }
 
 namespace {
 
+// How one dim of a variable is cut.
+struct AxesOfDim {
+  std::vector<std::string> axes;
+  dist::LayoutAttr layout;
+};
+using Cuts = std::map<int64_t, AxesOfDim>;  // by dim, the flattened tensor first
+
 // The extents of a variable that is cut flat: a program declares them, since the part does not say.
-// Its number of elements where none does.
-std::vector<int64_t> declaredExtents(pd::VarOp variable, int64_t extent) {
+// Of what the cuts of dims leave, `extent` elements are cut flat. Its number of elements where none
+// does.
+std::vector<int64_t> declaredExtents(pd::VarOp variable, int64_t extent, const Cuts& cuts,
+                                     dist::MeshOp mesh) {
   for (auto program : variable->getParentRegion()->getOps<pd::ProgramOp>()) {
     pd::DeclOp declared = program.lookupDecl(variable.getSymName());
     if (!declared || !declared.getDims()) continue;
     const llvm::ArrayRef<int64_t> dims = *declared.getDims();
     int64_t elements = 1;
-    const bool fits = llvm::all_of(dims, [&](int64_t each) {
+    llvm::SmallVector<int64_t> left(dims);
+    for (const auto& [dim, cut] : cuts)
+      if (dim >= 0 && dim < static_cast<int64_t>(left.size()))
+        left[dim] = llvm::divideCeil(left[dim], coordinatesOf(mesh, cut.axes));
+    const bool fits = llvm::all_of(left, [&](int64_t each) {
       return each > 0 && !llvm::MulOverflow(elements, each, elements);
     });
     if (fits && elements == extent) return dims.vec();
@@ -58,9 +72,7 @@ std::vector<int64_t> declaredExtents(pd::VarOp variable, int64_t extent) {
 }
 
 // The extents of a variable of which `local` is the type of a part.
-std::vector<int64_t> wholeOf(pd::VarOp variable, mlir::RankedTensorType local, int64_t dim,
-                             int64_t extent) {
-  if (dim == dist::kFlat) return declaredExtents(variable, extent);
+std::vector<int64_t> wholeOf(mlir::RankedTensorType local, int64_t dim, int64_t extent) {
   std::vector<int64_t> whole(local.getShape().begin(), local.getShape().end());
   whole[static_cast<size_t>(dim)] = extent;
   return whole;
@@ -74,16 +86,31 @@ std::optional<int64_t> extentOf(mlir::RankedTensorType local, int64_t dim, int64
   return whole;
 }
 
-// How one dim of a variable is cut.
-struct AxesOfDim {
-  std::vector<std::string> axes;
-  dist::LayoutAttr layout;
-};
+// What cuts of dims leave is cut flat as well: the last axes, which are the fastest.
+llvm::FailureOr<exec::Layout> layoutOfParts(pd::VarOp variable, dist::MeshOp mesh, Cuts& cuts) {
+  const AxesOfDim flat = cuts.at(dist::kFlat);
+  const std::vector<int64_t> whole = declaredExtents(variable, flat.layout.getExtent(), cuts, mesh);
+  cuts.erase(dist::kFlat);
+  if (cuts.rbegin()->first >= static_cast<int64_t>(whole.size())) return llvm::failure();
+  const auto& [dim, first] = *cuts.begin();
+  exec::Layout layout =
+      layoutOf(dist::LayoutAttr::even(variable.getContext(), whole[static_cast<size_t>(dim)]), dim,
+               first.axes, whole);
+  for (const auto& [other, cut] : llvm::drop_begin(cuts)) {
+    layout.axes.insert(layout.axes.end(), cut.axes.begin(), cut.axes.end());
+    layout.also.push_back(static_cast<int>(other));
+    layout.also_parts.push_back(coordinatesOf(mesh, cut.axes));
+  }
+  layout.axes.insert(layout.axes.end(), flat.axes.begin(), flat.axes.end());
+  layout.flat_parts = coordinatesOf(mesh, flat.axes);
+  return layout;
+}
 
 }  // namespace
 
 // Axes that cut one dim evenly compose, in the order of the mesh, and so do dims that are cut
-// evenly, each by axes of its own. Other layouts beside a second axis have no place in plans.
+// evenly, each by axes of its own, and flat cuts of what these leave. Other layouts beside a second
+// axis have no place in plans.
 llvm::FailureOr<std::optional<exec::Layout>> layoutOf(mlir::Operation* op, pd::VarOp variable,
                                                       dist::MeshOp mesh) {
   auto relation = variable->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
@@ -96,7 +123,7 @@ llvm::FailureOr<std::optional<exec::Layout>> layoutOf(mlir::Operation* op, pd::V
            << ": not supported natively; cut it along dim 0 only, or evenly along each dim "
               "by axes of its own";
   };
-  std::map<int64_t, AxesOfDim> cuts;
+  Cuts cuts;
   for (mlir::StringAttr axis : mesh.getAxes().getAsRange<mlir::StringAttr>()) {
     dist::AxisRelAttr state = relation.lookup(axis);
     if (!state || state.getState() != dist::StateKind::Split) continue;
@@ -109,16 +136,24 @@ llvm::FailureOr<std::optional<exec::Layout>> layoutOf(mlir::Operation* op, pd::V
   if (cuts.empty()) return layout;
   for (auto& [dim, cut] : cuts) {
     const bool even = !cut.layout || cut.layout.getKind() == dist::LayoutKind::Even;
-    if (cuts.size() > 1 && (!even || dim == dist::kFlat))
+    if (cuts.size() > 1 && !even)
       return refuse("along several dims, and not evenly along each of them"), llvm::failure();
-    if (cut.layout) continue;
+    if (cut.layout || cuts.begin()->first == dist::kFlat) continue;
     std::optional<int64_t> extent = extentOf(local, dim, coordinatesOf(mesh, cut.axes));
     if (!extent) return refuse("evenly, and has no extent in " + llvm::Twine(dim)), llvm::failure();
     cut.layout = dist::LayoutAttr::even(op->getContext(), *extent);
   }
+  if (cuts.size() > 1 && cuts.begin()->first == dist::kFlat) {
+    llvm::FailureOr<exec::Layout> parts = layoutOfParts(variable, mesh, cuts);
+    if (llvm::failed(parts))
+      return refuse("flat beside a dim, and no program declares its extents"), llvm::failure();
+    return std::optional(std::move(*parts));
+  }
   const auto& [dim, first] = *cuts.begin();
+  const int64_t extent = first.layout.getExtent();
   layout = layoutOf(first.layout, dim, first.axes,
-                    wholeOf(variable, local, dim, first.layout.getExtent()));
+                    dim == dist::kFlat ? declaredExtents(variable, extent, cuts, mesh)
+                                       : wholeOf(local, dim, extent));
   for (const auto& [other, cut] : llvm::drop_begin(cuts)) {
     layout->axes.insert(layout->axes.end(), cut.axes.begin(), cut.axes.end());
     layout->whole[static_cast<size_t>(other)] = cut.layout.getExtent();

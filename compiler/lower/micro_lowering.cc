@@ -1,10 +1,11 @@
 // dist.micro of a stage: a node `micro` with a body per task and chunk, in the order of the stage's
 // row of the schedule. The text of the class has one dist.on per task (docs/dialects/dist.md).
 //
-//   sums                  one buffer each, set before the node; the task that makes the term adds
-//   it what tasks hand on    a buffer with an instance for each micro-batch that is under way at
-//   once; to each other, or     so has what is sent, since a send goes on after its task send
-//   feeds                 read whole; a task takes its part with a `slice` over the time axis
+//   sums      one buffer each, set before the node; the task that makes the term adds it
+//   values    what tasks hand on to each other: an instance for each micro-batch that is under way
+//             at once. So has what is sent, since a send goes on after its task, and what is
+//             received, since a receive may begin before it
+//   feeds     read whole; a task takes its part with a `slice` over the time axis
 #include <set>
 
 #include "compiler/lower/arena.h"
@@ -180,27 +181,28 @@ class MicroLowering {
            (buffer.space == Space::Arena || buffer.space == Space::Value);
   }
 
-  // Memory that more than one task of a micro-batch uses, or that a send reads after its task,
-  // exists once per micro-batch under way; everything else once.
+  // Memory that more than one task of a micro-batch uses, that a send reads after its task, or that
+  // a receive may write before it, exists once per micro-batch under way; everything else once.
   LogicalResult giveInstances() {
     std::map<int, std::set<size_t>> users;  // storage -> tasks
-    std::set<int> sent;
+    std::set<int> moved;
     for (size_t i = 0; i < node_.tasks.size(); ++i)
       for (const Node& node : node_.tasks[i].body) {
         const auto* start = node.as<StartNode>();
-        const bool sends = start && start->collective == comm::Kind::kSend;
+        const bool travels = start && (start->collective == comm::Kind::kSend ||
+                                       start->collective == comm::Kind::kRecv);
         for (int buffer : node.args) {
           const int storage = lowering_.plan().storageOf(buffer);
           users[storage].insert(i);
-          if (sends) sent.insert(storage);
+          if (travels) moved.insert(storage);
         }
       }
     for (int sum : sums_)
-      if (sent.count(lowering_.plan().storageOf(sum)))
+      if (moved.count(lowering_.plan().storageOf(sum)))
         return refuse(micro_, "sum '" + llvm::Twine(lowering_.buffer(sum).name) +
                                   "' is sent while it goes on: send the term");
     for (const auto& [storage, tasks] : users) {
-      if (!isOwn(storage) || (tasks.size() < 2 && !sent.count(storage))) continue;
+      if (!isOwn(storage) || (tasks.size() < 2 && !moved.count(storage))) continue;
       Buffer& buffer = lowering_.buffer(storage);
       if (buffer.space != Space::Value) {
         buffer.stride = (std::max<int64_t>(buffer.bytes(), 1) + kBufferAlignment - 1) /

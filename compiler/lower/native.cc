@@ -2,6 +2,7 @@
 
 #include "compiler/lower/block_lowering.h"
 #include "compiler/lower/call_row.h"
+#include "compiler/lower/complex_rules.h"
 #include "compiler/lower/kernel/formula_parser.h"
 #include "compiler/lower/rules.h"
 #include "runtime/base/dtype.h"
@@ -88,6 +89,7 @@ std::optional<NativeForm> nativeForm(StringRef type) {
   }
   addEmitted(form, type);
   if (rule->call) addRowCall(form, rule->call);
+  if (const LoweringRule* complex = findComplexRule(type)) addRowCall(form, complex->call);
   return form;
 }
 

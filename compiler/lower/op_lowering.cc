@@ -2,18 +2,13 @@
 
 #include <set>
 
+#include "compiler/lower/complex_rules.h"
 #include "compiler/lower/extent_tokens.h"
 #include "compiler/lower/kernel/extents.h"
 #include "compiler/lower/kernel/formula_parser.h"
 #include "compiler/lower/lowering.h"
 
 namespace dtranspile::lower {
-namespace {
-
-bool isComplex(DType type) { return type == DType::kComplex64 || type == DType::kComplex128; }
-
-}  // namespace
-
 int64_t OpLowering::version() const { return program_.program().getVersion(); }
 
 bool OpLowering::mendsDefects() const { return program_.request().mendDefects; }
@@ -86,6 +81,21 @@ llvm::LogicalResult OpLowering::view(llvm::StringRef input, llvm::StringRef outp
   }
   program_.setBuffer(
       value, program_.plan().addView(from->buffer, pd::nameOf(value).str(), std::move(dims)));
+  return llvm::success();
+}
+
+llvm::LogicalResult OpLowering::move(llvm::StringRef input, llvm::StringRef output,
+                                     exec::Memory memory) {
+  auto from = in(input);
+  mlir::Value value = op_.output(output);
+  if (!value || !program_.needed(value)) return llvm::success();
+  if (!from) return unsupported("an absent " + input);
+  Plan& plan = program_.plan();
+  if (plan.buffers[plan.storageOf(from->buffer)].memory == memory) return view(input, output);
+  const auto to = out(output);
+  Buffer& buffer = plan.buffers[to->buffer];
+  if (buffer.space == Space::Arena) buffer.memory = memory;
+  copy(*from, *to);
   return llvm::success();
 }
 

@@ -51,6 +51,9 @@ class OpLowering {
   // The same memory under other dims; byte counts must agree.
   llvm::LogicalResult view(llvm::StringRef input, llvm::StringRef output);
 
+  // The same value in this memory: a copy where it lies in another one, else a view.
+  llvm::LogicalResult move(llvm::StringRef input, llvm::StringRef output, exec::Memory memory);
+
   // A library call by the names of its signature (runtime/kernels/signature.h), in any order; the
   // arguments of a list each under its name. What may be absent may be left out.
   using CallValue = std::variant<int64_t, double, std::string, std::vector<int64_t>>;

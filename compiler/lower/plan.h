@@ -29,6 +29,7 @@ enum class ValueKind : uint8_t { Tensor, Rows, List };
 struct Buffer {
   std::string name;
   Space space = Space::Arena;
+  exec::Memory memory = exec::Memory::kHost;  // pinned: of temporaries, in an arena of its own
   DType dtype = DType::kFloat32;
   std::vector<int64_t> dims;  // -1: not known (Space::Value)
   int lodLevel = 0;
@@ -243,7 +244,7 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Persistable> persistables;
   std::vector<PlanProgram> programs;
-  int64_t arenaBytes = 0, persistentBytes = 0;
+  int64_t arenaBytes = 0, pinnedBytes = 0, persistentBytes = 0;
 
   int addBuffer(Buffer buffer);  // owns its memory
   int addView(int of, std::string name, std::vector<int64_t> dims);

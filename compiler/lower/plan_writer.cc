@@ -61,6 +61,7 @@ class PlanWriter {
       result.comms.push_back(
           {comm.name, comm.axes, comm.kind, comm.subset, comm.server, comm.sending, comm.exchange});
     result.arena_bytes = plan_.arenaBytes;
+    result.pinned_bytes = plan_.pinnedBytes;
     result.persistent_bytes = plan_.persistentBytes;
     for (int id : order_) result.buffers.push_back(buffer(plan_.buffers[id]));
     for (const Persistable& p : plan_.persistables)
@@ -87,6 +88,7 @@ class PlanWriter {
     to.dims = from.dims;
     to.lod_level = from.lodLevel;
     if (from.space == Space::Value) return to;
+    to.memory = plan_.buffers[from.storage].memory;
     to.offset = plan_.buffers[from.storage].offset;
     to.bytes = from.bytes();
     // A view within one instance has them where its memory has.

@@ -1,6 +1,7 @@
 #include "compiler/lower/program_lowering.h"
 
 #include "compiler/lower/block_lowering.h"
+#include "compiler/lower/complex_rules.h"
 #include "compiler/lower/dist_lowering.h"
 #include "compiler/lower/op_lowering.h"
 #include "compiler/lower/rules.h"
@@ -334,6 +335,18 @@ LogicalResult ProgramLowering::lowerSet(pd::SetOp op) {
   return success();
 }
 
+namespace {
+
+const LoweringRule* ruleFor(ProgramLowering& program, pd::OpView op) {
+  auto complex = [&](mlir::Value value) { return isComplex(program.info(value).dtype); };
+  const bool any = llvm::any_of(op.operation()->getOperands(), complex) ||
+                   llvm::any_of(op.operation()->getResults(), complex);
+  const LoweringRule* rule = any ? findComplexRule(op.type()) : nullptr;
+  return rule ? rule : findRule(op.type());
+}
+
+}  // namespace
+
 // Results get their declared extents, then those that inference finds for the operands at hand,
 // which are more exact; then the op's rule makes nodes of it.
 LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
@@ -350,7 +363,7 @@ LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
       return adapter.fail("output " + pd::nameOf(result) + " is too large: not supported");
   }
   updateListsInPlace(op);
-  const LoweringRule& rule = *findRule(op.type());
+  const LoweringRule& rule = *ruleFor(*this, op);
   OpLowering lowering(*this, op, rule);
   const size_t first = body().size();
   if (failed(applyRule(rule, lowering))) return failure();

@@ -3,6 +3,9 @@
 #include <functional>
 #include <memory>
 
+#include "dialects/dist/dist.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -32,19 +35,27 @@ std::string annotatedStages(const Strategy& s) {
   return "stages" + (s.virtual_stages > 1 ? "/" + std::to_string(s.virtual_stages) : "");
 }
 
+bool isSharded(const Strategy& s) { return s.sharding && isReplicated(s); }
+
+// How many groups of `ranks` replicas there are. How many of them the stages of annotations leave
+// form-job counts.
+std::string groupsOf(const Strategy& s, int64_t ranks) {
+  const int64_t groups = s.trainers / (isSplit(s) ? s.tensor_parallel_degree : 1) / ranks;
+  if (!s.pipeline) return std::to_string(groups);
+  return s.stages ? std::to_string(groups / s.stages)
+                  : std::to_string(groups) + "/" + annotatedStages(s);
+}
+
 // The axes of the trainers' mesh that are data-parallel.
+const char kShardAxis[] = "sharding";
 std::vector<Axis> axesOf(const Strategy& s) {
   const std::string trainers = std::to_string(s.trainers);
-  const int64_t groups = s.trainers / (isSplit(s) ? s.tensor_parallel_degree : 1);
-  if (s.pipeline)
-    return {{"dp", s.stages ? std::to_string(groups / s.stages)
-                            : std::to_string(groups) + "/" + annotatedStages(s)}};
-  if (isSplit(s)) return {{"dp", std::to_string(groups)}};
-  if (s.sharding && !isServed(s)) {
-    const int64_t degree = s.sharding_degree > 0 ? s.sharding_degree : s.trainers;
-    if (degree == s.trainers) return {{"sharding", trainers}};
-    return {{"dp", std::to_string(s.trainers / degree)}, {"sharding", std::to_string(degree)}};
+  if (isSharded(s)) {
+    const std::string groups = s.sharding_degree ? groupsOf(s, s.sharding_degree) : "1";
+    if (groups == "1") return {{kShardAxis, groupsOf(s, 1)}};
+    return {{"dp", groups}, {kShardAxis, std::to_string(s.sharding_degree)}};
   }
+  if (s.pipeline || isSplit(s)) return {{"dp", groupsOf(s, 1)}};
   if (!s.use_hierarchical_allreduce || isServed(s)) return {{"dp", trainers}};
   const int64_t inner = s.hierarchical_allreduce_inter_nranks;
   return {{"inter", std::to_string(s.trainers / inner)}, {"intra", std::to_string(inner)}};
@@ -55,8 +66,10 @@ std::vector<Axis> axesOf(const Strategy& s) {
 const char kMicro[] = "micro", kStages[] = "pp", kLayers[] = "mp";
 std::vector<Axis> meshOf(const Strategy& s) {
   std::vector<Axis> mesh = axesOf(s);
+  // Ranks that have parts of the same parameters exchange more than stages do.
   if (s.pipeline)
-    mesh.push_back({kStages, s.stages ? std::to_string(s.stages) : annotatedStages(s)});
+    mesh.insert(mesh.end() - (isSharded(s) ? 1 : 0),
+                {kStages, s.stages ? std::to_string(s.stages) : annotatedStages(s)});
   // The parts of a layer send most, and so are neighbours.
   if (isSplit(s)) mesh.push_back({kLayers, std::to_string(s.tensor_parallel_degree)});
   if (s.pipeline) mesh.push_back({kMicro, std::to_string(s.accumulate_steps)});
@@ -66,6 +79,7 @@ std::vector<Axis> meshOf(const Strategy& s) {
 // What a pass is told beside the fields that are its options.
 // Data: the axes over which the batch is cut, micro-batches among them. Stages: that of the stages.
 // Layers: that over which layers are split. Pieces: whether ranks have some of the parameters each.
+// Cut: the axes of the batch, and which of them is that of the micro-batches.
 enum class Told {
   Nothing,
   Axes,
@@ -77,7 +91,9 @@ enum class Told {
   LayersOnly,
   Servers,
   Serving,
-  Pieces
+  ServerCount,
+  Pieces,
+  Cut
 };
 
 struct Step {
@@ -110,6 +126,12 @@ const Step kSteps[] = {
     {"asp", Told::Nothing, [](const Strategy& s) { return s.asp; }, "asp"},
     {"lookahead", Told::Nothing, [](const Strategy& s) { return s.lookahead; }, "lookahead"},
     {"gradient-merge", Told::Nothing, mergesGradients, "gradient_merge"},
+    // Norms over servers are those of rounds.
+    {"write-out-norms", Told::ServerCount,
+     [](const Strategy& s) {
+       return isServed(s) && serveMode(s) == "sync" && s.slice_var_up && serverCount(s) > 1;
+     },
+     "slice_var_up"},
     {"form-job", Told::Mesh, always},
     {"cut-batch", Told::Data, always},
     // The same initial values on all ranks that have parts of them; then the parts.
@@ -120,26 +142,30 @@ const Step kSteps[] = {
     {"ps-place", Told::Serving, isGeo, "mode"},
     {"ps-exchange", Told::Servers, isGeo, "geo_sgd_mode"},
     {"ps-startup", Told::Axes, isServed, "mode"},
-    {"broadcast-startup", Told::Axes,
-     [](const Strategy& s) { return isReplicated(s) && !s.pipeline; }},
+    {"broadcast-startup", Told::Data,
+     [](const Strategy& s) { return isReplicated(s) && (!s.pipeline || isSharded(s)); }},
     {"scale-loss", Told::Data, reducesGradients},
     {"reduce-gradients", Told::Data, reducesGradients},
     {"fp16-all-reduce", Told::Axes,
      [](const Strategy& s) { return reducesGradients(s) && s.fp16_allreduce && !s.pipeline; },
      "fp16_allreduce"},
     {"dgc", Told::Axes, [](const Strategy& s) { return reducesGradients(s) && s.dgc; }, "dgc"},
+    // Before stages are: what it puts in goes to those of the gradients and parameters.
+    {"sharding", Told::Cut, [](const Strategy& s) { return isPipelined(s) && isSharded(s); },
+     "sharding"},
     {"assign-stages", Told::Assigned, isPipelined, "pipeline"},
     {"pipeline", Told::Stages, isPipelined, "pipeline"},
     // What is left of sums over replicas and micro-batches: added up in full, then rounded once.
     {"fp16-all-reduce", Told::Axes,
      [](const Strategy& s) { return isPipelined(s) && s.fp16_allreduce; }, "fp16_allreduce"},
-    {"broadcast-startup", Told::Axes, isPipelined},
+    {"broadcast-startup", Told::Axes,
+     [](const Strategy& s) { return isPipelined(s) && !isSharded(s); }},
     {"local-sgd", Told::Axes, isLocalSgd, "collective_mode"},
     {"bucket", Told::Axes,
      [](const Strategy& s) { return isReplicated(s) && s.fuse_all_reduce_ops; },
      "fuse_all_reduce_ops"},
     // Takes buckets apart into those of parts and those of what stays whole.
-    {"sharding", Told::Axes, [](const Strategy& s) { return isReplicated(s) && s.sharding; },
+    {"sharding", Told::Axes, [](const Strategy& s) { return isSharded(s) && !isPipelined(s); },
      "sharding"},
     // After the passes that look for gradients: a composite is no framework op.
     {"sync-batch-norm", Told::Axes, [](const Strategy& s) { return s.sync_batch_norm; },
@@ -162,16 +188,17 @@ std::string optionsOf(const Step& step, const Strategy& strategy) {
   data = names + (isPipelined(strategy) ? std::string(",") + kMicro : "");
   const bool servers = step.told == Told::Servers || step.told == Told::Serving;
   if (step.told == Told::Axes || servers) text += " axes=" + names;
-  if (step.told == Told::Data) text += " axes=" + data;
+  if (step.told == Told::Data || step.told == Told::Cut) text += " axes=" + data;
   if (step.told == Told::Stages || step.told == Told::Assigned)
     text += std::string(" axes=") + kStages;
-  if (step.told == Told::Stages) text += std::string(" micro=") + kMicro;
+  if (step.told == Told::Stages || step.told == Told::Cut) text += std::string(" micro=") + kMicro;
   if (step.told == Told::Assigned) text += strategy.stages ? " by=cost" : " by=annotations";
   if (step.told == Told::Layers || step.told == Told::LayersOnly)
     text += std::string(" axes=") + kLayers;
   if (step.told == Told::LayersOnly) text += " carries=layers";
   if (step.told == Told::Pieces && isPipelined(strategy)) text += " apart=true";
-  if (servers) text += " servers=" + std::to_string(serverCount(strategy));
+  if (servers || step.told == Told::ServerCount)
+    text += " servers=" + std::to_string(serverCount(strategy));
   if (step.told == Told::Serving) text += " serve=" + serveMode(strategy);
   // Trainers of servers do not speak to each other.
   if (step.told == Told::Mesh)
@@ -192,6 +219,19 @@ std::string stepsOf(const Strategy& strategy) {
       text += (text.empty() ? "" : ",") + std::string(step.pass) + optionsOf(step, strategy);
   return text;
 }
+
+// Behind every pass of `transpile`: meshes, communicators, and what roles ask of the whole of
+// themselves, on which the passes after it build. Ops one by one are verified once, at the end.
+struct CheckStructure : mlir::PassWrapper<CheckStructure, mlir::OperationPass<mlir::ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckStructure)
+  void runOnOperation() override {
+    for (mlir::Operation& op : *getOperation().getBody())
+      if (llvm::isa<dist::MeshOp, dist::CommOp, dist::RoleOp>(op) &&
+          mlir::failed(mlir::verify(&op, /*verifyRecursively=*/false)))
+        return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
 
 // The fields of a request as options of a textual pipeline.
 class RequestOptions : public mlir::PassPipelineOptions<RequestOptions> {
@@ -258,8 +298,20 @@ mlir::LogicalResult transpileCollective(mlir::ModuleOp module, const Strategy& s
   if (!problems.empty()) return mlir::failure();
   registerCollectivePipeline();
   mlir::PassManager manager(module.getContext());
-  if (mlir::failed(mlir::parsePassPipeline(stepsOf(strategy), manager))) return mlir::failure();
-  return manager.run(module);
+  // All ops once, of what comes out: that behind every pass was a quarter of the time. What comes
+  // out of each of them is verified where they are tested, by dtranspile-opt.
+  manager.enableVerifier(false);
+  for (const Step& step : kSteps) {
+    if (!step.wanted(strategy)) continue;
+    if (mlir::failed(mlir::parsePassPipeline(step.pass + optionsOf(step, strategy), manager)))
+      return mlir::failure();
+    manager.addPass(std::make_unique<CheckStructure>());
+  }
+  if (mlir::failed(manager.run(module))) return mlir::failure();
+  if (mlir::succeeded(mlir::verify(module))) return mlir::success();
+  return mlir::emitError(module.getLoc())
+         << "what the passes have made is no valid job: dtranspile-opt with the pipeline that "
+            "--print-pipeline shows verifies after every pass";
 }
 
 void registerCollectivePipeline() {

@@ -64,6 +64,12 @@ class Resolver {
  private:
   enum class Outcome : uint8_t { Kept, Replaced, Failed };
 
+  // The framework's operators of this name exchange nothing: its graph executor did it for them. What
+  // a body of ours says is the whole of it.
+  static bool isWholeOperator(dist::CompositeOp composite) {
+    return !composite.getOp().starts_with("dgc_");  // dgc_momentum, dgc_clip_by_norm
+  }
+
   // Says whether the op is still there: one that is replaced leaves others in its place, which the
   // walk has not seen.
   Outcome see(mlir::Operation* op, SelAttr ranks) {
@@ -74,7 +80,7 @@ class Resolver {
       return assume.erase(), Outcome::Replaced;
     }
     if (auto composite = llvm::dyn_cast<dist::CompositeOp>(op);
-        composite && options_.inlineComposites)
+        composite && (options_.inlineComposites || !isWholeOperator(composite)))
       return replaceBy(op, composite.getBody()), Outcome::Replaced;
     auto micro = llvm::dyn_cast<dist::MicroOp>(op);
     if (micro && dropForeignSums(micro, ranks)) return Outcome::Replaced;

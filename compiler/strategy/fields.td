@@ -179,6 +179,12 @@ def recompute_extra_work : Int<30> {
   let passes = ["recompute"];
   let meaning = "of auto: most work that is added, in percent of a step's";
 }
+def recompute_offload : Bool<false> {
+  let versions = "2.x";
+  let relevant = "recompute=true";
+  let passes = ["recompute"];
+  let meaning = "what is kept waits in the host's memory and comes back ahead of use";
+}
 // Mixed precision (docs/passes/amp.md).
 def amp : Bool<false> {
   let versions = "2.x";
@@ -465,14 +471,14 @@ def pservers : Words {
 def slice_var_up : Bool<true> {
   let versions = "1.x";
   let relevant = "mode=pserver";
-  let passes = ["ps-place"];
+  let passes = ["ps-place", "write-out-norms"];
   let meaning = "parameters are cut into blocks over the servers; else each is one block";
 }
 def min_block_size : Int<8192> {
   let versions = "1.x";
   let range = [1, 0x7fffffff];
   let relevant = "mode=pserver";
-  let passes = ["ps-place"];
+  let passes = ["ps-place", "write-out-norms"];
   let meaning = "least elements of a block";
 }
 def allow_small_blocks : Bool<false> {

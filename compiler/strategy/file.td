@@ -162,7 +162,7 @@ def DistributedStrategy : Message {
 def RecomputeConfig : Message {
   let entries = [
     Is<recompute_checkpoints, 1, "repeated string", "", "checkpoints">,
-    Asks<2, "bool", "enable_offload", "", "activations moved to the host's memory">,
+    Is<recompute_offload, 2, "bool", "", "enable_offload">,
     Hint<3, "repeated int32", "checkpoint_shape", "", "extents are those of the program">,
     Asks<4, "bool", "enable_tuning", "", "a search for checkpoints by trial; checkpoints: \"auto\" solves for them">,
     AsksSub<5, "repeated RefinedOpsPattern", "refined_ops_patterns", "checkpoints by patterns of ops; patterns of names are there">,
@@ -258,11 +258,11 @@ def ShardingConfig : Message {
     Hint<3, "repeated string", "segment_anchors", "",
          "segments are cut by bytes, segment_broadcast_MB">,
     Is<sharding_degree, 4, "int32", "8">,
-    Asks<5, "int32", "mp_degree", "1", "layers cut over ranks">,
+    Told<5, "int32", "mp_degree", "1", "above 1: tensor_parallel, tensor_parallel_degree">,
     Hint<6, "int32", "dp_degree", "1", "ranks that are left beside other degrees hold replicas">,
     Hint<7, "bool", "hybrid_dp", "", "ranks that are left beside other degrees hold replicas">,
-    Asks<8, "int32", "gradient_merge_acc_step", "1",
-         "merged gradients by another name than gradient_merge and gradient_merge_configs.k_steps">,
+    Told<8, "int32", "gradient_merge_acc_step", "1",
+         "above 1: gradient_merge, gradient_merge_k_steps">,
     Asks<9, "bool", "optimize_offload", "", "state that lies on the host between updates">,
     Hint<10, "bool", "pp_allreduce_in_optimize", "", "it chooses a place for the same sums">,
     Asks<11, "int32", "pp_degree", "1", "stages of layers on different ranks">,

@@ -159,11 +159,13 @@ def : Later<GradientMerge, [Hierarchical],
 def : Later<GradientMerge, [SyncBatchNorm],
             "running statistics would have to move once for all merged steps">;
 def : Composes<Sharding, [Lars, Lamb], "sharding_rules",
-               "what takes norms of whole parameters is updated whole on every rank">;
+               "norms of parameters are summed up from parts; in pipelines and branches what takes them is "
+               "updated whole on every rank">;
 def : Composes<Sharding, [GradientMerge], "pair_gradient_merge_sharding">;
 def : Composes<Sharding, [SyncBatchNorm], "sharding_sync_batch_norm">;
-def : Later<Sharding, [Fp16AllReduce],
-            "gradients travel as sums of parts, which would be rounded part by part">;
+def : Composes<Sharding, [Fp16AllReduce], "pair_sharding_fp16_allreduce",
+               "gradients travel to the ranks of their parts in half precision, parameters come back as "
+               "they are; not in pipelines">;
 def : Later<Sharding, [Hierarchical],
             "parts would be summed level by level; ranks beside sharding_degree sum parts already">;
 def : Composes<Lars, [Pipeline], "pair_lars_pipeline">;
@@ -189,7 +191,8 @@ def : Composes<TensorParallel, [Fp16AllReduce], "pair_tensor_parallel_fp16_allre
                "gradients travel between replicas in half precision, sums of layers as they are">;
 def : Composes<Pipeline, [TensorParallel], "pair_pipeline_tensor_parallel",
                "sums of layers stand in the tasks of their stages">;
-def : Later<TensorParallel, [Sharding], "what is cut by rows or columns would be cut flat once more">;
+def : Composes<Sharding, [TensorParallel], "sharding_tensor_parallel",
+               "what is cut by rows or columns is cut flat once more">;
 def : Later<TensorParallel, [LocalSgd, AdaptiveLocalSgd],
             "parts would be averaged over the replicas only">;
 def : Later<TensorParallel, [SyncBatchNorm],
@@ -204,8 +207,8 @@ def : Composes<Asp, [TensorParallel], "asp_tensor_parallel",
                "masks are whole on every rank, which takes its part of them">;
 def : Composes<Lookahead, [TensorParallel], "lookahead_tensor_parallel",
                "slow weights are cut as weights are">;
-def : Later<Pipeline, [Sharding],
-            "their sums stand in the forward part, which becomes tasks of stages">;
+def : Composes<Sharding, [Pipeline], "sharding_pipeline",
+               "every stage cuts what is its own over its replicas">;
 def : Later<Pipeline, [LocalSgd, AdaptiveLocalSgd],
             "each stage would have to average its own parameters">;
 def : Composes<Pipeline, [Fp16AllReduce], "pair_pipeline_fp16_allreduce",

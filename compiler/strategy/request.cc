@@ -25,6 +25,7 @@ class Maker {
         if (said.row->fate == Fate::Field) take(said, *fieldNamed(said.row->is));
     if (file_) mode();
     if (file_) localSgd();
+    if (file_) sharded();
     for (const FieldRow& row : strategyFields())
       if (given_.count(row.name.str())) {
         std::visit([&](auto member) { request_.strategy.*member = flags_.*member; }, row.member);
@@ -88,6 +89,35 @@ class Maker {
     const Said* said = file_->find("localsgd");
     if (!said || said->values[0] != "true") return;
     set<std::string>(*said, &Strategy::collective_mode, "collective_mode", "local_sgd");
+  }
+
+  // What the message of sharding says of other features: a number above 1 turns them on.
+  void sharded() {
+    if (!request_.strategy.sharding) return;
+    degree("mp_degree", &Strategy::tensor_parallel, "tensor_parallel",
+           &Strategy::tensor_parallel_degree, "tensor_parallel_degree");
+    const Said* steps = file_->find("sharding_configs.gradient_merge_acc_step");
+    const bool pipeline = given_.count("pipeline") ? flags_.pipeline : request_.strategy.pipeline;
+    if (steps && pipeline && !saysDefault(*steps))
+      return note(*steps, "has no effect: pipelines add up accumulate_steps micro-batches");
+    degree("gradient_merge_acc_step", &Strategy::gradient_merge, "gradient_merge",
+           &Strategy::gradient_merge_k_steps, "gradient_merge_k_steps");
+  }
+  void degree(llvm::StringRef entry, bool Strategy::* feature, llvm::StringRef name,
+              int64_t Strategy::* count, llvm::StringRef countName) {
+    const Said* said = file_->find(("sharding_configs." + entry).str());
+    if (!said) return;
+    const int64_t value = valueAs(count, *said);
+    if (value < 1) return error(*said, "is a number of at least 1");
+    if (value == 1) return;
+    // The feature's own message may say it as well.
+    const Origin other = request_.originOf(countName);
+    if (other.kind == Origin::Kind::File && request_.strategy.*feature &&
+        request_.strategy.*count != value)
+      return error(*said, "is " + std::to_string(value) + ", and " + other.entry + " is " +
+                              std::to_string(request_.strategy.*count) + "; leave one out");
+    set(*said, feature, name, true);
+    set(*said, count, countName, value);
   }
 
   void servers() {
@@ -172,6 +202,11 @@ class Maker {
         finding.related.push_back({{}, name + " was given as a flag"});
     }
     llvm::sort(places, before);
+    // In the words of who wrote it: the file may call the field otherwise.
+    for (const std::string& name : problem.names)
+      if (llvm::StringRef text = problem.message;
+          originOf(name).kind == Origin::Kind::File && text.consume_front(name + ":"))
+        finding.message = originOf(name).entry + ":" + text.str();
     if (!places.empty()) finding.place = places.back().place;
     for (const Origin& origin : places)
       if (!(origin.place == finding.place))

@@ -24,6 +24,13 @@ bool isSynchronous(const Strategy& s) { return serveMode(s) == "sync"; }
 // Trainers that go on while their gradients wait.
 bool goesOn(const Strategy& s) { return serveMode(s) == "async"; }
 
+// Ranks that a replica of the program takes, as far as the request says it: stages may be those of
+// annotations.
+int64_t ranksOfReplica(const Strategy& s) {
+  return (s.pipeline ? std::max<int64_t>(s.stages, 1) : 1) *
+         (s.tensor_parallel ? s.tensor_parallel_degree : 1);
+}
+
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> rows = {
       {{"mode", "collective_mode"},
@@ -56,10 +63,21 @@ const std::vector<Rule>& rules() {
        "use_pure_fp16 and amp_dtype bfloat16: use_pure_bf16 is that of bfloat16"},
       {{"trainers", "sharding_degree"},
        [](const Strategy& s) {
-         return s.sharding && s.sharding_degree > 0 && s.trainers % s.sharding_degree != 0;
+         return s.sharding && s.sharding_degree > 0 &&
+                s.trainers % (s.sharding_degree * ranksOfReplica(s)) != 0;
        },
        "trainers and sharding_degree: as many ranks as a parameter is cut over, or a multiple of "
-       "that, make up all trainers"},
+       "that, make up all trainers; in a pipeline those of every stage, and of split layers those "
+       "of every part"},
+      {{"fp16_allreduce", "sharding", "pipeline"},
+       [](const Strategy& s) { return s.fp16_allreduce && s.sharding && s.pipeline; },
+       "fp16_allreduce, sharding and pipeline: sums are cut in front of the stages, and rounded "
+       "behind "
+       "them; leave one out"},
+      {{"sharding_stage", "pipeline"},
+       [](const Strategy& s) { return s.sharding && s.pipeline && s.sharding_stage == 3; },
+       "sharding_stage 3 and pipeline: parameters would be put together again for every "
+       "micro-batch; choose stage 1 or 2"},
       {{"collective_mode", "scale_strategy"},
        [](const Strategy& s) {
          return s.mode == "collective" && s.collective_mode == "local_sgd" &&
@@ -109,10 +127,12 @@ const std::vector<Rule>& rules() {
        },
        "trainers and stages: pipelines of that many stages each make up all trainers; give "
        "--trainers a multiple of --stages"},
-      {{"schedule_mode"},
-       [](const Strategy& s) { return s.pipeline && s.schedule_mode == "ZB-H1"; },
-       "schedule_mode ZB-H1: gradients of weights and of activations are results of one op of the "
-       "program, and are not taken apart into tasks yet; use 1F1B"},
+      {{"schedule_mode", "virtual_stages"},
+       [](const Strategy& s) {
+         return s.pipeline && s.schedule_mode == "ZB-H1" && s.virtual_stages > 1;
+       },
+       "schedule_mode ZB-H1 and virtual_stages: this schedule has one part of the model per stage; "
+       "leave virtual_stages out, or use 1F1B"},
       {{"trainers", "tensor_parallel_degree"},
        [](const Strategy& s) {
          return s.tensor_parallel && (s.trainers < s.tensor_parallel_degree ||

@@ -129,6 +129,45 @@ LogicalResult verifyStreams(Operation* draw, mlir::ArrayAttr streams, MeshOp mes
   return mlir::success();
 }
 
+// D39: a relation speaks of axes of the mesh and of dims that are there; those who hold a value are
+// coordinates of its axis.
+LogicalResult verifyRelation(Operation* op, RelAttr relation, mlir::Type type, MeshOp mesh) {
+  auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(unlocated(type));
+  for (AxisRelAttr one : relation.getAxes()) {
+    const llvm::StringRef axis = one.getAxis().getValue();
+    const std::optional<int64_t> size = mesh.sizeOf(axis);
+    if (!size)
+      return op->emitOpError("D39: dist.rel names '")
+             << axis << "', which is no axis of @" << mesh.getSymName();
+    if (one.getState() == StateKind::Split && tensor && one.getDim() >= tensor.getRank())
+      return op->emitOpError("D39: dist.rel cuts dim ")
+             << one.getDim() << " over '" << axis << "'; there are " << tensor.getRank();
+    if (AxisSetAttr holders = one.getHolders(); holders && holders.getBounds().back() > *size)
+      return op->emitOpError("D39: dist.rel names holders beyond the ")
+             << *size << " coordinates of '" << axis << "'";
+  }
+  return mlir::success();
+}
+
+LogicalResult verifyRelations(Operation* op, MeshOp mesh) {
+  mlir::Attribute relation = op->getAttr(kRelAttr);
+  if (auto var = llvm::dyn_cast<pd::VarOp>(op)) {
+    auto one = llvm::dyn_cast_or_null<RelAttr>(relation);
+    if (one && one.getNumber() != 0)
+      return op->emitOpError("D39: dist.rel of a variable names value number ")
+             << one.getNumber() << "; a variable holds all of its values";
+    return one ? verifyRelation(op, one, var.getType(), mesh) : mlir::success();
+  }
+  auto list = llvm::dyn_cast_or_null<mlir::ArrayAttr>(relation);
+  for (mlir::OpResult result : op->getResults()) {
+    mlir::Attribute own = list ? list[result.getResultNumber()] : relation;
+    auto one = llvm::dyn_cast_or_null<RelAttr>(own);
+    if (one && mlir::failed(verifyRelation(op, one, result.getType(), mesh)))
+      return mlir::failure();
+  }
+  return mlir::success();
+}
+
 }  // namespace
 
 LogicalResult RoleOp::verifySymbolUses(SymbolTableCollection& tables) {
@@ -141,7 +180,8 @@ LogicalResult RoleOp::verifySymbolUses(SymbolTableCollection& tables) {
     auto batch = op->getAttrOfType<BatchAttr>(kBatchAttr);
     auto streams = op->getAttrOfType<mlir::ArrayAttr>(kStreamsAttr);
     const bool wrong = (batch && mlir::failed(verifyBatch(op, batch, mesh))) ||
-                       (streams && mlir::failed(verifyStreams(op, streams, mesh)));
+                       (streams && mlir::failed(verifyStreams(op, streams, mesh))) ||
+                       mlir::failed(verifyRelations(op, mesh));
     return wrong ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
   });
   return axes.wasInterrupted() ? mlir::failure() : verifyLocatedVariables(*this, tables);

@@ -164,10 +164,10 @@ class Dgc : public impl::DgcBase<Dgc> {
       return refuse(way, at) << "is rescaled, or updates a master copy, which dgc does not do",
              mlir::failure();
     const std::string method = update.getString("regularization_method");
-    if (!method.empty())
+    if (!method.empty() && method != "l2_decay")
       return refuse(way, at) << "is regularised by '" << method
-                             << "' in the update itself, which is that of the summed gradient; let "
-                                "ops of the program add the decay",
+                             << "' in the update itself, of which l2_decay alone is known; let ops "
+                                "of the program add the decay",
              mlir::failure();
     for (const char* slot : {"Param", "Velocity"})
       if (!update.input(slot).getDefiningOp<pd::GetOp>())

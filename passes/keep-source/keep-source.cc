@@ -2,6 +2,7 @@
 #include "dialects/pd/pd.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/keep-source/pass.h"
+#include "passes/support/changes.h"
 
 namespace dtranspile::passes {
 #define GEN_PASS_DEF_KEEPSOURCE
@@ -18,11 +19,7 @@ struct KeepSource : impl::KeepSourceBase<KeepSource> {
             "the input of keep-source holds pd.var and pd.program only; is it a job already?");
         return signalPassFailure();
       }
-    mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(module.getBody());
-    auto source = mlir::ModuleOp::create(builder, module.getLoc(), "source");
-    builder.setInsertionPointToEnd(source.getBody());
-    for (mlir::Operation& op : *module.getBody())
-      if (&op != source.getOperation()) builder.clone(op);
+    keepSource(module);
   }
 };
 

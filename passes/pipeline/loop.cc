@@ -57,7 +57,7 @@ class LoopBuilder {
  public:
   LoopBuilder(Target& target, Plan& plan, mlir::OpBuilder& builder, mlir::IRMapping& plain)
       : target_(target), plan_(plan), builder_(builder), plain_(plain) {
-    tasks_.resize(static_cast<size_t>(2 * plan.parts));
+    tasks_.resize(static_cast<size_t>(plan.tasks()));
     for (const auto& [op, task] : plan.loop) tasks_[task].ops.push_back(op);
     for (mlir::Operation& op : *main().getBodyBlock()) old_.push_back(&op);
   }
@@ -132,6 +132,10 @@ class LoopBuilder {
         const TaskId own = plan_.forward(plan_.partOf(id));
         if (!plan_.isBackward(from) && plan_.stageOf(from) != plan_.stageOf(id) && own > from)
           tasks_[own].takes.insert(value);
+        // For the same reason a gradient that only W reads comes in with B.
+        if (plan_.isWeights(id) && plan_.isBackward(from) &&
+            plan_.stageOf(from) != plan_.stageOf(id))
+          tasks_[plan_.backward(plan_.partOf(id))].takes.insert(value);
       }
     for (auto [index, sum] : llvm::enumerate(plan_.sums))
       tasks_[sum.task].sums.push_back(static_cast<unsigned>(index));
@@ -238,7 +242,7 @@ class LoopBuilder {
   // so far, gives values and the sums with its own terms.
   void buildTask(TaskId id, mlir::OpBuilder& body) {
     TaskOf& task = tasks_[id];
-    if (task.ops.empty() && task.sums.empty()) return;
+    if (task.ops.empty() && task.sums.empty() && task.takes.empty()) return;
     const mlir::Location loc = main().getLoc();
     const int64_t stage = plan_.stageOf(id);
     llvm::SmallVector<mlir::Value> inputs;
@@ -248,8 +252,9 @@ class LoopBuilder {
     for (mlir::Value value : task.gives) types.push_back(value.getType());
     for (unsigned index : task.sums) types.push_back(plan_.sums[index].term.getType());
     dist::OnOp on = target_.guard(body, loc, target_.only(stage), inputs, types);
-    on.setTaskAttr(dist::TaskAttr::get(body.getContext(),
-                                       plan_.isBackward(id) ? dist::Task::B : dist::Task::F));
+    on.setTaskAttr(dist::TaskAttr::get(body.getContext(), plan_.isWeights(id)    ? dist::Task::W
+                                                          : plan_.isBackward(id) ? dist::Task::B
+                                                                                 : dist::Task::F));
     if (target_.chunks > 1) on.setChunkAttr(body.getI64IntegerAttr(plan_.chunkOf(id)));
     mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(&on.getBody().front());
     mlir::IRMapping values;

@@ -23,6 +23,9 @@ def Pipeline : Pass<"pipeline", "::mlir::ModuleOp"> {
     The loss, and every other number of the forward part of which the analysis knows how, is added up
     over the micro-batches and scaled to what the program computes of the whole batch.
 
+    Under a schedule with tasks W (ZB-H1) gradients of products become two ops: what another stage
+    waits for stays in B, the gradient of the weight and what is computed of it goes into W.
+
     Refused by name: a variable that is set once per micro-batch (running statistics of a batch norm)
     where there are several; gradients by rows; an op that takes a value of a later stage in the
     forward part, or of an earlier one's gradient in the backward part; control flow that needs

@@ -3,6 +3,7 @@
 #include "passes/pipeline/once.h"
 #include "passes/pipeline/pass.h"
 #include "passes/pipeline/startup.h"
+#include "passes/pipeline/weights.h"
 #include "passes/support/step.h"
 
 namespace dtranspile::passes {
@@ -11,9 +12,10 @@ namespace dtranspile::passes {
 
 namespace {
 
-// Plans first, builds then: while a plan is made nothing changes, so that a step that cannot be cut
-// leaves the job as it was, and messages are about ops of the program. The old ops are erased at
-// the end, from the last to the first, when everything that reads them has been built anew.
+// Plans first, builds then: while a plan is made nothing changes (but that gradients are taken
+// apart, where nothing is in the way), so that a step that cannot be cut leaves the job as it was,
+// and messages are about ops of the program. The old ops are erased at the end, from the last to
+// the first, when everything that reads them has been built anew.
 class Pipeline : public impl::PipelineBase<Pipeline> {
  public:
   using PipelineBase::PipelineBase;
@@ -24,6 +26,7 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
     takeApartOnce(target.job.main);
     mlir::FailureOr<pipeline::Plan> plan = pipeline::makePlan(target);
     if (mlir::failed(plan)) return signalPassFailure();
+    if (pipeline::hasWeights(target.schedule)) pipeline::moveWeights(*plan, target.declarations);
     mlir::FailureOr<pipeline::OncePlan> once = pipeline::planOnce(target, *plan);
     if (mlir::failed(once)) return signalPassFailure();
     build(target, *plan, *once);

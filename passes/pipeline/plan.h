@@ -6,8 +6,9 @@
 
 namespace dtranspile::passes::pipeline {
 
-// A number of a task: F of part k is k, B of part k is 2·parts − 1 − k. That is the order of the
-// text, and that in which a micro-batch goes through them.
+// A number of a task: F of part k is k, B of part k is 2·parts − 1 − k, W of part k is 3·parts − 1
+// − k (weights.h). That is the order of the text, and one in which a micro-batch can go through
+// them.
 using TaskId = int;
 
 // A value of the loop that is added up over the micro-batches.
@@ -28,8 +29,13 @@ struct Plan {
 
   TaskId forward(int64_t part) const { return static_cast<TaskId>(part); }
   TaskId backward(int64_t part) const { return static_cast<TaskId>(2 * parts - 1 - part); }
-  bool isBackward(TaskId task) const { return task >= parts; }
-  int64_t partOf(TaskId task) const { return isBackward(task) ? 2 * parts - 1 - task : task; }
+  TaskId weights(int64_t part) const { return static_cast<TaskId>(3 * parts - 1 - part); }
+  int64_t tasks() const { return 3 * parts; }
+  bool isWeights(TaskId task) const { return task >= 2 * parts; }
+  bool isBackward(TaskId task) const { return task >= parts; }  // W is of the backward part
+  int64_t partOf(TaskId task) const {
+    return !isBackward(task) ? task : (isWeights(task) ? 3 : 2) * parts - 1 - task;
+  }
   int64_t stageOf(TaskId task) const { return partOf(task) % target->stages; }
   int64_t chunkOf(TaskId task) const { return partOf(task) / target->stages; }
 

@@ -19,6 +19,7 @@ class Startup {
   mlir::LogicalResult run() {
     for (mlir::Operation& op : body_)
       if (!llvm::isa<pd::DeclOp>(op)) ops_.push_back(&op);
+    leaveOutMicro();
     takeApart();
     for (mlir::Operation* op : llvm::reverse(ops_)) place_[op] = placeOf(op);
     for (mlir::Operation* op : ops_)
@@ -48,8 +49,8 @@ class Startup {
     return place.any() && op->getNumRegions() == 0 ? place : target_.all();
   }
 
-  // What is broadcast over the axis of layers goes to the stages that have it: an operation per set
-  // of stages.
+  // What is broadcast over the axis of layers, or to all replicas, goes to the stages that have it:
+  // an operation per set of stages.
   void takeApart() {
     std::vector<mlir::Operation*> all;
     for (mlir::Operation* op : llvm::reverse(ops_)) {
@@ -86,12 +87,26 @@ class Startup {
     llvm::sort(ops_, [](mlir::Operation* a, mlir::Operation* b) { return a->isBeforeInBlock(b); });
   }
 
-  // Put in by tensor-parallel: the same along the axis of layers, then parts of it.
-  static bool isOfLayers(mlir::Operation* op) {
+  // Put in in front of tensor-parallel and sharding: the same along the axis of layers, or on all
+  // replicas, then parts of it.
+  static bool isOfParts(mlir::Operation* op) {
     if (llvm::isa<dist::SliceOp>(op)) return true;
     auto spread = llvm::dyn_cast<dist::BroadcastOp>(op);
     dist::CommOp comm = spread ? dist::lookupComm(op, spread.getCommAttr()) : dist::CommOp();
-    return comm && comm.getCarries() == llvm::StringRef(kLayers);
+    return comm && llvm::is_contained({llvm::StringRef(kLayers), llvm::StringRef(kGradients)},
+                                      comm.getCarries().value_or(""));
+  }
+
+  // Micro-batches are no ranks to broadcast to.
+  void leaveOutMicro() {
+    for (mlir::Operation* op : ops_) {
+      auto spread = llvm::dyn_cast<dist::BroadcastOp>(op);
+      if (!spread) continue;
+      llvm::SmallVector<dist::AxisSetAttr> root;
+      for (dist::AxisSetAttr set : spread.getRoot().getSets())
+        if (set.getAxis() != target_.micro) root.push_back(set);
+      spread.setRootAttr(dist::SelAttr::of(op->getContext(), root));
+    }
   }
 
   mlir::LogicalResult check(mlir::Operation* op) {
@@ -106,7 +121,7 @@ class Startup {
         good = set.emitError("start-up sets '")
                << set.getVar() << "' in a block, and the variable belongs to one stage";
     });
-    if (llvm::isa<dist::DistDialect>(op->getDialect()) && !isOfLayers(op))
+    if (llvm::isa<dist::DistDialect>(op->getDialect()) && !isOfParts(op))
       good = op->emitError("start-up communicates already; run pipeline in front of it");
     return good;
   }

@@ -1,31 +1,16 @@
 // Which server holds which blocks. After cut-batch, before ps-split.
 #include "dialects/pd/types.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/xxhash.h"
 #include "passes/ps-place/pass.h"
+#include "passes/support/servers.h"
 #include "passes/support/trained.h"
-#include "passes/support/update_part.h"
 
 namespace dtranspile::passes {
 #define GEN_PASS_DEF_PSPLACE
 #include "passes/ps-place/pass.h.inc"
 
 namespace {
-
-// How dim 0 of a parameter is cut.
-struct Cut {
-  int64_t extent = 0, per = 0;
-  int64_t blocks() const { return llvm::divideCeil(extent, per); }
-};
-
-// At most `slices` blocks of at least `least` elements, of whole rows.
-Cut cutOf(mlir::RankedTensorType type, int64_t slices, int64_t least) {
-  const int64_t elements = type.getNumElements(), extent = type.getDimSize(0),
-                row = elements / extent;
-  const int64_t blocks = std::min(slices, std::max<int64_t>(1, elements / least));
-  return {extent, static_cast<int64_t>(llvm::divideCeil(llvm::divideCeil(elements, blocks), row))};
-}
 
 class PsPlace : public impl::PsPlaceBase<PsPlace> {
  public:

@@ -100,6 +100,35 @@ void lookUpOnServers(const JobOnAxes& job, const Served& served, mlir::SymbolRef
   }
 }
 
+namespace {
+
+bool isEarlier(mlir::Operation* one, mlir::Operation* other) {
+  return !one || (other && one->isBeforeInBlock(other));
+}
+
+// Whether nothing but its operands says where the op stands.
+bool standsAnywhere(mlir::Operation* op) {
+  const pd::OpSpec* spec = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).spec() : nullptr;
+  return spec && spec->effects == pd::kPure && op->getNumRegions() == 0;
+}
+
+// Moves what makes a value (a cast of ids, a change of their shape) up behind what it is made of,
+// where it would stand between two requests that could go together. `last`: the request before.
+void hoist(mlir::Value value, mlir::Operation* last) {
+  mlir::Operation* maker = value.getDefiningOp();
+  if (!maker || !last || !last->isBeforeInBlock(maker) || !standsAnywhere(maker)) return;
+  mlir::Operation* after = nullptr;
+  for (mlir::Value operand : maker->getOperands()) {
+    hoist(operand, last);
+    mlir::Operation* other = operand.getDefiningOp();
+    if (!other) return;
+    if (isEarlier(after, other)) after = other;
+  }
+  if (after && after->isBeforeInBlock(last)) maker->moveAfter(after);
+}
+
+}  // namespace
+
 // Rows are what they are from the pulls of the last step on, so a request may come as soon as its
 // ids are there. In the order of the program; a group begins anew where ids come later than what
 // the group before has asked for. A table that is remote goes along: it has no memory.
@@ -109,12 +138,10 @@ void gatherLookups(const JobOnAxes& job) {
   for (auto composite : body.getOps<dist::CompositeOp>())
     if (!composite.getBody().getOps<dist::LookupOp>().empty()) requests.push_back(composite);
   mlir::Operation* last = nullptr;  // that the next one stands behind
-  const auto isEarlier = [](mlir::Operation* one, mlir::Operation* other) {
-    return !one || (other && one->isBeforeInBlock(other));
-  };
   for (dist::CompositeOp request : requests) {
     mlir::Operation* after = last;
     llvm::SmallVector<mlir::Operation*> tables;
+    for (mlir::Value operand : request->getOperands()) hoist(operand, last);
     for (mlir::Value operand : request->getOperands()) {
       mlir::Operation* maker = operand.getDefiningOp();
       if (!maker) continue;

@@ -218,7 +218,15 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
                                         dist::HandlerAttr::get(&getContext(), dist::Handler::Round),
                                         mlir::FlatSymbolRefAttr());
     builder.createBlock(&round.getBody());
-    return buildRound(getOperation(), job, part, role, main, round);
+    if (mlir::failed(buildRound(getOperation(), job, part, role, main, round)))
+      return mlir::failure();
+    // What a round draws is what the step of one device draws, whichever server does.
+    main.walk([&](mlir::Operation* op) {
+      const pd::OpSpec* spec = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).spec() : nullptr;
+      if (spec && (spec->effects & pd::kRandom))
+        op->setAttr(dist::kStreamsAttr, builder.getArrayAttr({}));
+    });
+    return mlir::success();
   }
 
   mlir::SymbolRefAttr tableOf(pd::VarOp var) {

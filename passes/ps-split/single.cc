@@ -33,7 +33,7 @@ class Handlers {
   // The clock's handler first, which the updates of a step read; then one handler for each
   // parameter that is pushed.
   mlir::FailureOr<SinglePlan> build(pd::ProgramOp main) {
-    if (mlir::failed(refuseSums())) return mlir::failure();
+    if (mlir::failed(refuseSums()) || mlir::failed(refuseDraws())) return mlir::failure();
     collect();
     const auto count = static_cast<int>(part_.parameters().size());
     std::vector<Needed> needed;
@@ -51,6 +51,19 @@ class Handlers {
   }
 
  private:
+  // Draws belong to a step (docs/tensor-files.md), and servers that apply pushes know none.
+  mlir::LogicalResult refuseDraws() const {
+    for (mlir::Operation* op : part_.ops()) {
+      const pd::OpSpec* spec = pd::OpView(op).spec();
+      if (spec && (spec->effects & pd::kRandom))
+        return op->emitError(
+            "draws random numbers in an update: servers that apply every push by itself know no "
+            "steps, and would draw others than a single device; use sync_mode, or an optimizer "
+            "without noise");
+    }
+    return mlir::success();
+  }
+
   // A norm over all parameters, or over one that lies on several servers.
   mlir::LogicalResult refuseSums() const {
     for (mlir::Operation* op : part_.ops())

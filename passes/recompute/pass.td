@@ -23,6 +23,11 @@ def Recompute : Pass<"recompute", "::mlir::ModuleOp"> {
     them. What the program computes again by itself already is left as it is, and so is what that
     reads.
 
+    With `recompute_offload`, what segments that are computed again read of what is kept goes to the
+    host's memory (`memcpy` to `<value>@Pinned`) behind the op that makes it, and comes back
+    (`<value>@Fetch`) where the segment before the one that reads it first begins, in the order of the
+    backward part. What the first one reads stays, and so do feeds, and values that others need.
+
     Refused by name: names that no value of the forward part has, programs without gradients.
 
     Example: `recompute{recompute_checkpoints=fc_1.tmp_2}`

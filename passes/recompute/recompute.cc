@@ -2,6 +2,7 @@
 // before those that change updates. Which ops: segments.h; where: plan.h; this file rewrites.
 #include "dialects/pd/types.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/recompute/offload.h"
 #include "passes/recompute/pass.h"
 #include "passes/recompute/segments.h"
 #include "passes/support/changes.h"
@@ -119,11 +120,14 @@ class Repeater {
   void run(const Plan& plan) {
     for (const Plan::Insertion& insertion : plan.insertions()) {
       builder_.setInsertionPoint(steps_.all()[insertion.before].op);
-      for (int step : insertion.repeat) repeat(step, plan);
+      for (int step : insertion.repeat)
+        repeated_.push_back({repeat(step, plan), last_ - segments_[step]});
     }
     for (const Step& step : steps_.all())
       if (step.gradient) useRepeated(step);
   }
+
+  const std::vector<Repetition>& repeated() const { return repeated_; }
 
  private:
   std::string nameOfCopy(llvm::StringRef name, int step) {
@@ -137,7 +141,7 @@ class Repeater {
     else declarations_.declare(block, copy, type);
   }
 
-  void repeat(int step, const Plan& plan) {
+  mlir::Operation* repeat(int step, const Plan& plan) {
     mlir::Operation* op = steps_.all()[step].op;
     mlir::IRMapping map;
     for (mlir::Value operand : op->getOperands())
@@ -163,6 +167,7 @@ class Repeater {
       declareCopy(name, nameOfCopy(name, step), result.getType());
       if (plan.isRepeated(number)) again_.map(result, copied);
     }
+    return copy;
   }
 
   // Running statistics are outputs in the place of inputs, and the framework asks for one name. The
@@ -201,6 +206,7 @@ class Repeater {
   pd::Declarations declarations_;
   int first_ = 0, last_ = 0;  // numbers of names, and of segments
   mlir::IRMapping again_;     // a value as it is computed again
+  std::vector<Repetition> repeated_;
 };
 
 class Recompute : public impl::RecomputeBase<Recompute> {
@@ -224,12 +230,21 @@ class Recompute : public impl::RecomputeBase<Recompute> {
           << (isWord("auto") || isWord("sqrt")
                   ? "no segment of the forward part saves memory"
                   : "gradients read nothing that lies before the last checkpoint and is not kept");
-    else Repeater(main, steps, segments).run(plan);
-    declareChange(getOperation(),
-                  Change(&getContext(), "recompute")
-                      .set("recompute_checkpoints", checkpoints())
-                      .set("recompute_extra_work", recompute_extra_work.getValue()));
+    else repeat(main, steps, segments, plan);
+    Change change(&getContext(), "recompute");
+    change.set("recompute_checkpoints", checkpoints())
+        .set("recompute_extra_work", recompute_extra_work.getValue());
+    if (recompute_offload) change.set("recompute_offload", true);
+    declareChange(getOperation(), change);
     return mlir::success();
+  }
+
+  void repeat(pd::ProgramOp main, const Steps& steps, const Segments& segments, const Plan& plan) {
+    Repeater repeater(main, steps, segments);
+    repeater.run(plan);
+    if (recompute_offload && offload(main, steps, repeater.repeated()) == 0)
+      main.emitWarning("recompute: recompute_offload moves nothing: ")
+          << "what is computed again reads nothing that is kept for more than one segment";
   }
 
   std::vector<std::string> checkpoints() const {

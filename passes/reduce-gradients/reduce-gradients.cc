@@ -78,6 +78,7 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
             << pair.second.getValue() << "' in op_role_var and does not write it";
         return signalPassFailure();
       }
+      gradient = ofThisStep(gradient);
       if (pd::VarOp variable = keptIn(gradient, *job)) kept.push_back({gradient, variable});
       else parameters_.insert({afterSums(gradient), pair.first});
     }
@@ -115,6 +116,22 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
     mlir::Value gradient;
     pd::VarOp variable;
   };
+
+  // Of a program that merges steps itself (the framework's GradientMergeOptimizer lists the sum
+  // with the variable as the gradient): what is added to the variable, which then is the same on
+  // all ranks.
+  static mlir::Value ofThisStep(mlir::Value gradient) {
+    mlir::Operation* op = gradient.getDefiningOp();
+    if (!pd::OpView::isFrameworkOp(op) || pd::OpView(op).type() != "elementwise_add")
+      return gradient;
+    auto get = llvm::dyn_cast_or_null<pd::GetOp>(pd::OpView(op).input("Y").getDefiningOp());
+    auto goesBack = [&](mlir::Operation* user) {
+      auto set = llvm::dyn_cast<pd::SetOp>(user);
+      return set && get && set.getVarAttr() == get.getVarAttr();
+    };
+    mlir::Value added = pd::OpView(op).input("X");
+    return llvm::any_of(gradient.getUsers(), goesBack) && added.getDefiningOp() ? added : gradient;
+  }
 
   // The variable that a value goes into and nowhere else; null where there is none.
   static pd::VarOp keptIn(mlir::Value gradient, JobOnAxes& job) {

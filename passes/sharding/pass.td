@@ -16,10 +16,10 @@ def Sharding : Pass<"sharding", "::mlir::ModuleOp"> {
     `all_reduce` of that number before the first op that is not linear in it. Lists of gradients
     that are looked at for what is not finite (amp) go through member by member, parts and whole
     ones; what a rank has found is joined with `or` before anything decides by it, and parts enter
-    the branch of the update as parts. A gradient that some
-    op needs whole (`lamb`, `lars_momentum`, a clip by the norm of one tensor), SelectedRows, and
-    tensors without two elements per rank stay as they were; a remark says which, and why. So do those of
-    fewer than `min_shard` elements.
+    the branch of the update as parts. `lamb`, `lars_momentum` and `clip_by_norm` become composites
+    whose bodies sum up the squares of the parts (not in branches and pipelines). A gradient that some
+    op needs whole, SelectedRows, and tensors without two elements per rank stay as they were; a remark
+    says which, and why. So do those of fewer than `min_shard` elements.
 
     `sharding_stage=3`: parameters hold a part too. They are put together in segments of
     `segment_broadcast_MB` before their first use in the forward part and again in the backward
@@ -28,6 +28,11 @@ def Sharding : Pass<"sharding", "::mlir::ModuleOp"> {
     is needed no longer.
 
     Along an axis of one rank nothing is rewritten.
+
+    `micro`: in front of `assign-stages` and `pipeline`. What is summed over that axis is added up over
+    the micro-batches: before it is cut (stage 1), so that it is cut once per step, or in parts (stage
+    2), so that what is added up is a part. Sums and gathers are by themselves, one per gradient and
+    parameter, since `pipeline` takes them to the stages of these. Stage 3 is refused there.
 
     Example: `sharding{axes=sharding}` on 4 ranks
 
@@ -44,7 +49,9 @@ def Sharding : Pass<"sharding", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dtranspile::dist::DistDialect"];
   let options = [axesOption,
                  Option<"over", "over", "std::string", "\"sharding\"",
-                        "the one of the axes that values are cut over">]
+                        "the one of the axes that values are cut over">,
+                 Option<"micro", "micro", "std::string", "\"\"",
+                        "the one of the axes that stands for the micro-batches of a pipeline">]
                 # FieldOptions<"sharding">.options;
 }
 #endif

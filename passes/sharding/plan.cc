@@ -4,6 +4,7 @@
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
+#include "passes/sharding/norms.h"
 #include "passes/support/sums.h"
 
 namespace dtranspile::passes {
@@ -115,6 +116,22 @@ bool ShardPlan::isReplicated(mlir::Value value) const {
   return reading.known && reading.states[axis_].isReplicated();
 }
 
+// An update with norms of the whole: on parts, with the sums of their squares. (Not in branches.)
+std::optional<std::vector<Piece>> ShardPlan::ofNormed(
+    mlir::Operation* op, llvm::function_ref<Piece(mlir::OpOperand&)> pieces) const {
+  const pd::OpView view(op);
+  if (!options_.norms || op->getBlock() != pd::ProgramOp(job_.main).getBodyBlock() ||
+      !takesNorms(view))
+    return std::nullopt;
+  for (mlir::OpOperand& operand : op->getOpOperands())
+    if (pieces(operand) != (isPartOfNormed(view, operand.get()) ? Piece::Part : Piece::Whole))
+      return std::nullopt;
+  std::vector<Piece> results;
+  for (mlir::Value result : op->getResults())
+    results.push_back(isPartOfNormed(view, result) ? Piece::Part : Piece::Whole);
+  return results;
+}
+
 // What the op's rule makes of operands that lie like this; nothing where it says nothing.
 std::optional<std::vector<Piece>> ShardPlan::evaluate(
     mlir::Operation* op, llvm::function_ref<Piece(mlir::OpOperand&)> pieces,
@@ -126,6 +143,7 @@ std::optional<std::vector<Piece>> ShardPlan::evaluate(
   };
   const verify::ParsedRule* rule = verify::findRule(view.type());
   if (!rule) return fail(verify::noRuleText(view.type()));
+  if (auto normed = ofNormed(op, pieces)) return normed;
   if (countsDims(view)) return fail("counts dims from the left, and a flat part has one");
   llvm::DenseMap<mlir::Value, Piece> given;
   for (mlir::OpOperand& operand : op->getOpOperands())

@@ -36,6 +36,7 @@ struct ShardOptions {
   int64_t size = 1;         // ranks along it
   int64_t least = 0;        // elements of the smallest gradient that is cut
   bool keepsParts = false;  // stage 3: parameters lie in parts between their uses
+  bool norms = true;        // those of whole parameters may be summed up from parts (norms.h)
 };
 
 class ShardPlan {
@@ -83,6 +84,8 @@ class ShardPlan {
   void chooseStored();
   bool canGather(mlir::OpOperand& use, const Touches& touches) const;
   bool isReplicated(mlir::Value value) const;
+  std::optional<std::vector<Piece>> ofNormed(
+      mlir::Operation* op, llvm::function_ref<Piece(mlir::OpOperand&)> pieces) const;
   std::optional<std::vector<Piece>> evaluate(mlir::Operation* op,
                                              llvm::function_ref<Piece(mlir::OpOperand&)> pieces,
                                              std::string* why = nullptr) const;

@@ -1,5 +1,6 @@
 #include "passes/sharding/rewrite.h"
 
+#include "passes/sharding/norms.h"
 #include "passes/support/sums.h"
 
 namespace dtranspile::passes {
@@ -33,12 +34,12 @@ void setBefore(mlir::OpBuilder& builder, mlir::Block& block, mlir::Operation* pl
 }  // namespace
 
 ShardRewriter::ShardRewriter(JobOnAxes& job, const ShardPlan& plan, ShardComms comms,
-                             llvm::StringRef axis, int64_t bytes)
+                             ShardForm form)
     : job_(job),
       plan_(plan),
       comms_(std::move(comms)),
-      axis_(mlir::Builder(job.main.getContext()).getStrArrayAttr({axis})),
-      bytes_(bytes),
+      axis_(mlir::Builder(job.main.getContext()).getStrArrayAttr({form.axis})),
+      form_(std::move(form)),
       symbols_(job.role) {}
 
 void ShardRewriter::run() {
@@ -59,12 +60,19 @@ void ShardRewriter::run() {
       for (mlir::BlockArgument argument : region.getArguments())
         if (plan_.pieceOf(argument) == Piece::Part)
           argument.setType(plan_.partType(argument.getType()));
+  std::vector<pd::OpView> normed;
+  for (mlir::Operation* op : ops)
+    if (pd::OpView::isFrameworkOp(op) && op->getNumResults() && takesNorms(pd::OpView(op)) &&
+        plan_.pieceOf(op->getResult(0)) == Piece::Part)
+      normed.push_back(pd::OpView(op));
   for (mlir::Operation* op : ops) rewriteOperands(op);
   gatherParameters();
   for (const SumToCut& sum : plan_.sums()) cutSum(sum);
   for (pd::VarOp var : plan_.stored()) declare(var);
   for (mlir::Block* block : blocks) publish(*block);
   cutInStartup();
+  pd::Declarations declarations;
+  for (pd::OpView op : normed) replaceByNormed(op, symbolOf(comms_.within.front()), declarations);
 }
 
 //===----------------------------------------------------------------------===//
@@ -73,6 +81,7 @@ void ShardRewriter::run() {
 
 // all_reduce over all replicas -> reduce_scatter over the axis, and the sum of the part over the
 // others. What is started is started at the same place; the second level where it is waited for.
+// Micro-batches are added up in front of the reduce_scatter, or right behind it.
 void ShardRewriter::cutSum(const SumToCut& sum) {
   dist::AllReduceOp op = sum.op;
   mlir::Operation* results = resultsOf(op);
@@ -93,6 +102,14 @@ void ShardRewriter::cutSum(const SumToCut& sum) {
     parts.push_back(plan_.partType(values.back().getType()));
   }
   mlir::OpBuilder builder(op);
+  const auto addUp = [&](mlir::ValueRange terms) {
+    return dist::AllReduceOp::create(builder, op.getLoc(), terms.getTypes(), op.getReduceAttr(),
+                                     terms, symbolOf(comms_.micro));
+  };
+  if (comms_.micro && !form_.addsUpParts) {
+    auto sums = addUp(values);
+    values.assign(sums->result_begin(), sums->result_end());
+  }
   const mlir::TypeRange own = parts;
   const mlir::Type pending = dist::PendingType::get(op.getContext(), parts);
   auto scatter = dist::ReduceScatterOp::create(
@@ -103,6 +120,7 @@ void ShardRewriter::cutSum(const SumToCut& sum) {
     builder.setInsertionPoint(results);
     done = dist::WaitOp::create(builder, results->getLoc(), own, scatter.getResult(0));
   }
+  if (comms_.micro && form_.addsUpParts) done = addUp(done->getResults());
   if (!comms_.between.empty())
     done = dist::AllReduceOp::create(builder, results->getLoc(), own, op.getReduceAttr(),
                                      done->getResults(),
@@ -202,7 +220,7 @@ void ShardRewriter::publish(mlir::Block& block) {
   }
   const auto typeOf = [&](pd::SetOp set) { return variableOf(set).getType(); };
   for (llvm::ArrayRef<pd::SetOp> rest = later; !rest.empty();) {
-    const size_t count = runLength(rest, bytes_, typeOf);
+    const size_t count = comms_.micro ? 1 : runLength(rest, form_.bytes, typeOf);
     publish(rest.take_front(count), block, false);
     rest = rest.drop_front(count);
   }
@@ -219,13 +237,16 @@ void ShardRewriter::publish(llvm::ArrayRef<pd::SetOp> sets, mlir::Block& block, 
   }
   mlir::OpBuilder builder(sets.back());
   const mlir::Location loc = builder.getFusedLoc(locations);
+  // What goes to a stage of a pipeline is not started there and waited for elsewhere.
+  const bool starts = !comms_.micro;
+  const mlir::TypeRange own = types;
   const mlir::Type pending = dist::PendingType::get(builder.getContext(), types);
-  auto gather =
-      dist::AllGatherOp::create(builder, loc, mlir::TypeRange(pending), parts, symbolOf(nextComm()),
-                                builder.getI64IntegerAttr(dist::kFlat), mlir::UnitAttr());
+  mlir::Operation* done = dist::AllGatherOp::create(
+      builder, loc, starts ? mlir::TypeRange(pending) : own, parts, symbolOf(nextComm()),
+      builder.getI64IntegerAttr(dist::kFlat), mlir::UnitAttr());
   if (!atOnce) setBefore(builder, block, endOf(block));
-  auto wait = dist::WaitOp::create(builder, loc, types, gather.getResult(0));
-  for (auto [set, whole] : llvm::zip(sets, wait.getResults())) {
+  if (starts) done = dist::WaitOp::create(builder, loc, types, done->getResult(0));
+  for (auto [set, whole] : llvm::zip(sets, done->getResults())) {
     pd::SetOp one = set;
     one->getOpOperand(0).set(whole);
     if (!atOnce) one->moveBefore(&block, builder.getInsertionPoint());
@@ -278,7 +299,7 @@ void ShardRewriter::gatherParameters() {
     for (; count < rest.size(); ++count) {
       bytes += bytesOf(rest[count].var.getType());
       const bool turns = count > 0 && rest[count].backward != rest[0].backward;
-      if (turns || (count > 0 && bytes > bytes_)) break;
+      if (turns || (count > 0 && bytes > form_.bytes)) break;
     }
     segments.push_back(rest.take_front(count));
     rest = rest.drop_front(count);
@@ -342,9 +363,15 @@ void ShardRewriter::waitFor(const Started& started, mlir::Operation* before) {
 // After this the variable is of the type of a part, in memory and in checkpoints; its relation says
 // of what.
 void ShardRewriter::declare(pd::VarOp var) {
-  const auto state = dist::AxisRelAttr::split(llvm::cast<mlir::StringAttr>(axis_[0]), dist::kFlat,
-                                              ShardPlan::layoutOf(var.getType()));
-  var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr(), state));
+  llvm::SmallVector<dist::AxisRelAttr> states;
+  if (const auto held = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr))
+    llvm::append_range(states, held.getAxes());
+  states.push_back(dist::AxisRelAttr::split(llvm::cast<mlir::StringAttr>(axis_[0]), dist::kFlat,
+                                            ShardPlan::layoutOf(var.getType())));
+  llvm::sort(states, [&](dist::AxisRelAttr a, dist::AxisRelAttr b) {
+    return job_.mesh.indexOf(a.getAxis().getValue()) < job_.mesh.indexOf(b.getAxis().getValue());
+  });
+  var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr(), states));
   var.setTypeAttr(mlir::TypeAttr::get(plan_.partType(var.getType())));
 }
 

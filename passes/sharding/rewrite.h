@@ -12,17 +12,24 @@ struct ShardComms {
   std::vector<dist::CommOp> all;      // over all replicas
   std::vector<dist::CommOp> within;   // over the axis that values are cut over
   std::vector<dist::CommOp> between;  // over the other axes; none where there are no others
+  // In front of a pipeline: over the micro-batches, by themselves.
+  dist::CommOp micro;
+};
+
+// How a job is rewritten, beside the plan.
+struct ShardForm {
+  std::string axis;
+  int64_t bytes = 0;         // most bytes of parameters that one operation puts together
+  bool addsUpParts = false;  // over micro-batches: parts, not what is cut afterwards
 };
 
 // One pass over the plan; nothing is decided here. Types of parts come first, then operands, since
 // an op on parts needs the cut of what is whole; parameters are gathered before sums are cut, since
-// both ask for the uses as the plan knew them. Start-up is last: it depends on which variables hold
-// parts only.
+// both ask for the uses as the plan knew them. Start-up depends on which variables hold parts only.
+// Updates with norms are last, since they become others.
 class ShardRewriter {
  public:
-  // `bytes`: most bytes of parameters that one operation puts together.
-  ShardRewriter(JobOnAxes& job, const ShardPlan& plan, ShardComms comms, llvm::StringRef axis,
-                int64_t bytes);
+  ShardRewriter(JobOnAxes& job, const ShardPlan& plan, ShardComms comms, ShardForm form);
   void run();
 
  private:
@@ -62,7 +69,7 @@ class ShardRewriter {
   const ShardPlan& plan_;
   ShardComms comms_;
   mlir::ArrayAttr axis_;
-  int64_t bytes_;
+  const ShardForm form_;
   const mlir::SymbolTable symbols_;
   size_t turn_ = 0;
   llvm::DenseMap<std::pair<mlir::Block*, mlir::Value>, mlir::Value> cuts_, summed_;

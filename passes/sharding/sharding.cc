@@ -9,7 +9,6 @@ namespace dtranspile::passes {
 
 namespace {
 
-constexpr llvm::StringLiteral kShards = "shards";
 constexpr size_t kListed = 4;  // names in a remark
 
 struct Sharding : impl::ShardingBase<Sharding> {
@@ -22,24 +21,38 @@ struct Sharding : impl::ShardingBase<Sharding> {
     if (size == 1) return;  // a part is the whole
     auto all = commsCarrying(getOperation(), kGradients, job->axes);
     if (mlir::failed(all)) return signalPassFailure();
-    const ShardPlan plan(*job, {over.getValue(), size, min_shard, sharding_stage == 3});
+    const ShardPlan plan(*job,
+                         {over.getValue(), size, min_shard, sharding_stage == 3, micro.empty()});
     report(*job, plan);
     if (plan.sums().empty()) return;
-    ShardRewriter(*job, plan, makeComms(*job, std::move(*all)), axis(),
-                  static_cast<int64_t>(segment_broadcast_MB * (1 << 20)))
+    ShardRewriter(
+        *job, plan, makeComms(*job, std::move(*all)),
+        {axis().str(), static_cast<int64_t>(segment_broadcast_MB * (1 << 20)), sharding_stage >= 2})
         .run();
   }
 
  private:
   llvm::StringRef axis() const { return over.getValue(); }
 
+  static bool isAmong(const JobOnAxes& job, llvm::StringRef name) {
+    return llvm::is_contained(mlir::ArrayAttr(job.axes).getAsValueRange<mlir::StringAttr>(), name);
+  }
+
   mlir::LogicalResult checkOptions(JobOnAxes& job) {
-    if (!llvm::is_contained(mlir::ArrayAttr(job.axes).getAsValueRange<mlir::StringAttr>(), axis()))
+    if (!isAmong(job, axis()))
       return job.role.emitError("sharding: over is '")
              << over.getValue() << "', which is none of the axes " << listOf(job.axes);
     if (sharding_stage < 1 || sharding_stage > 3)
       return job.role.emitError("sharding: sharding_stage is ")
              << sharding_stage.getValue() << "; 1, 2 and 3 are known";
+    if (!micro.empty() && (micro.getValue() == axis() || !isAmong(job, micro.getValue())))
+      return job.role.emitError("sharding: micro is '")
+             << micro.getValue() << "', which is none of the other axes of " << listOf(job.axes);
+    if (!micro.empty() && sharding_stage == 3)
+      return job.role.emitError(
+          "sharding: sharding_stage 3 and micro-batches: parameters would be put together for "
+          "every "
+          "micro-batch on every stage; choose stage 1 or 2");
     if (min_shard < 0 || segment_broadcast_MB < 0)
       return job.role.emitError("sharding: min_shard and segment_broadcast_MB are at least 0");
     return mlir::success();
@@ -69,8 +82,12 @@ struct Sharding : impl::ShardingBase<Sharding> {
       return comms;
     }
     llvm::SmallVector<llvm::StringRef> others;
-    for (auto one : mlir::ArrayAttr(job.axes).getAsValueRange<mlir::StringAttr>())
-      if (one != axis()) others.push_back(one);
+    int64_t replicas = 1;  // along these
+    for (auto one : mlir::ArrayAttr(job.axes).getAsValueRange<mlir::StringAttr>()) {
+      if (one == axis() || one == micro.getValue()) continue;
+      others.push_back(one);
+      replicas *= dist::MeshOp(job.mesh).sizeOf(one).value_or(1);
+    }
     dist::CommOp last;
     for (auto comm : getOperation().getOps<dist::CommOp>()) last = comm;
     mlir::OpBuilder builder(&getContext());
@@ -85,8 +102,10 @@ struct Sharding : impl::ShardingBase<Sharding> {
     };
     for (size_t i = 0; i < comms.all.size(); ++i) {
       comms.within.push_back(make("shards" + llvm::Twine(i), {axis()}, kShards));
-      comms.between.push_back(make("replicas" + llvm::Twine(i), others, kBetween));
+      if (replicas > 1 || (micro.empty() && !others.empty()))
+        comms.between.push_back(make("replicas" + llvm::Twine(i), others, kBetween));
     }
+    if (!micro.empty()) comms.micro = make("micro", {micro.getValue()}, kGradients);
     return comms;
   }
 };

@@ -27,6 +27,14 @@ Change& Change::set(llvm::StringRef name, llvm::ArrayRef<std::string> value) {
   return *this;
 }
 
+void keepSource(mlir::ModuleOp module) {
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(module.getBody());
+  auto source = mlir::ModuleOp::create(builder, module.getLoc(), "source");
+  builder.setInsertionPointToEnd(source.getBody());
+  for (mlir::Operation& op : *module.getBody())
+    if (&op != source.getOperation()) builder.clone(op);
+}
+
 void declareChange(mlir::ModuleOp module, const Change& change) {
   llvm::SmallVector<mlir::Attribute> all;
   if (auto existing = module->getAttrOfType<mlir::ArrayAttr>(dist::kChangesAttr))

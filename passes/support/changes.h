@@ -26,6 +26,9 @@ class Change {
   mlir::NamedAttrList list_;
 };
 
+// Copies variables and programs of a saved program into nested module @source.
+void keepSource(mlir::ModuleOp module);
+
 // Appends it to `dist.changes` of the module that holds the program (builtin.module, before
 // form-job).
 void declareChange(mlir::ModuleOp module, const Change& change);

@@ -16,8 +16,9 @@ namespace dtranspile::passes {
 inline constexpr llvm::StringLiteral kGradients = "gradients";        // over all replicas
 inline constexpr llvm::StringLiteral kWithin = "gradients within";    // over a group of replicas
 inline constexpr llvm::StringLiteral kBetween = "gradients between";  // over the groups
-inline constexpr llvm::StringLiteral kStatistics = "statistics";      // of a batch
-inline constexpr llvm::StringLiteral kLayers = "layers";  // what layers that are split give
+inline constexpr llvm::StringLiteral kShards = "shards";  // parts of gradients and parameters
+inline constexpr llvm::StringLiteral kStatistics = "statistics";  // of a batch
+inline constexpr llvm::StringLiteral kLayers = "layers";          // what layers that are split give
 
 // A job with one role that computes, as form-job makes it, and the axes of that role's mesh that a
 // pass works on. Roles of servers stand aside.

@@ -3,8 +3,16 @@
 #include "dialects/dist/changes.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace dtranspile::passes {
+
+Cut cutOf(mlir::RankedTensorType type, int64_t slices, int64_t least) {
+  const int64_t elements = type.getNumElements(), extent = type.getDimSize(0),
+                row = elements / extent;
+  const int64_t blocks = std::min(slices, std::max<int64_t>(1, elements / least));
+  return {extent, static_cast<int64_t>(llvm::divideCeil(llvm::divideCeil(elements, blocks), row))};
+}
 
 mlir::FailureOr<ServedJob> servedJob(mlir::ModuleOp module, llvm::ArrayRef<std::string> axes) {
   mlir::FailureOr<JobOnAxes> trainers = jobOnAxes(module, axes);

@@ -15,6 +15,14 @@ inline constexpr llvm::StringLiteral kServerAxis = "ps";
 // ps-exchange to ps-startup, which takes it away.
 inline constexpr llvm::StringLiteral kSnapshotOf = "snapshot_of";
 
+// How dim 0 of a parameter is cut.
+struct Cut {
+  int64_t extent = 0, per = 0;
+  int64_t blocks() const { return (extent + per - 1) / per; }
+};
+// At most `slices` blocks of at least `least` elements, of whole rows. Of a tensor with elements.
+Cut cutOf(mlir::RankedTensorType type, int64_t slices, int64_t least);
+
 // The parts of a job that ps-split has made.
 struct ServedJob {
   JobOnAxes trainers;

@@ -10,7 +10,9 @@ bool isBetweenLayers(mlir::Operation* op) {
   if (llvm::isa<dist::SliceOp>(op)) return true;
   if (!llvm::isa<dist::AllReduceOp, dist::AllGatherOp, dist::ReduceScatterOp>(op)) return false;
   dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
-  return comm && comm.getCarries() == llvm::StringRef(kLayers);
+  return comm && llvm::is_contained({llvm::StringRef(kLayers), llvm::StringRef(kShards),
+                                     llvm::StringRef(kBetween)},
+                                    comm.getCarries().value_or(""));
 }
 
 // What is put together is cut again at most: two steps to the op that takes it. What only a

@@ -8,8 +8,8 @@
 
 namespace dtranspile::passes {
 
-// What tensor-parallel has put between ops of a program: sums over the axis of layers, cuts, and
-// parts put together.
+// What tensor-parallel and sharding have put between ops of a program: sums over the axis of layers
+// or of shards, cuts, and parts put together.
 bool isBetweenLayers(mlir::Operation* op);
 
 // The role of a framework op; between layers that of the first op that takes the result, in front

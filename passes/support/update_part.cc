@@ -254,8 +254,10 @@ bool UpdatePart::worksByBlock(mlir::Operation* op, int owner) const {
     const bool number = type && type.hasStaticShape() && type.getNumElements() == 1;
     if (ownerOf(operand) != owner && !number) return false;
   }
+  // Element by element too, with rules of their own for factors and counts.
+  static constexpr llvm::StringLiteral kOthers[] = {"scale", "cast", "elementwise_div"};
   const llvm::StringRef type = pd::OpView(op).type();
-  if (sumsUp(op) || type == "scale" || type == "cast") return true;
+  if (sumsUp(op) || llvm::is_contained(kOthers, type)) return true;
   const verify::ParsedRule* rule = verify::findRule(type);
   return rule && rule->rule == verify::pointwise;
 }
@@ -295,11 +297,6 @@ mlir::LogicalResult UpdatePart::giveOwner(mlir::Operation* op) {
   if (op->getNumRegions())
     return op->emitError("updates '")
            << served.var.getSymName() << "' under control flow, which servers do not take over";
-  const pd::OpSpec* spec = pd::OpView(op).spec();
-  if (spec && (spec->effects & pd::kRandom))
-    return op->emitError("draws random numbers for '")
-           << served.var.getSymName()
-           << "': servers would draw others than a single device; use an optimizer without noise";
   opOwner_[op] = owner;
   if (!served.whole && !worksByBlock(op, owner)) served.whole = op;
   for (mlir::OpResult result : op->getResults()) {

@@ -49,13 +49,20 @@ llvm::DenseSet<mlir::StringAttr> sharingMemory(dist::RoleOp role) {
 }  // namespace
 
 Storable::Storable(const JobOnAxes& job)
-    : established_(established(job.startup)), shared_(sharingMemory(job.role)) {}
+    : axes_(job.axes), established_(established(job.startup)), shared_(sharingMemory(job.role)) {}
+
+// What lies along axes of other passes (those of split layers) is no matter.
+bool Storable::isWholeAlong(dist::RelAttr relation) const {
+  return llvm::none_of(relation.getAxes(), [&](dist::AxisRelAttr state) {
+    return llvm::is_contained(axes_, state.getAxis()) || state.getState() != dist::StateKind::Split;
+  });
+}
 
 bool Storable::operator()(pd::VarOp var) const {
   auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
   const mlir::StringAttr name = var.getSymNameAttr();
   return !var->hasAttr(pd::kPartsAttr) && !var->hasAttr(dist::kAtAttr) &&
-         fixedTensor(var.getType()) && (!relation || relation.getAxes().empty()) &&
+         fixedTensor(var.getType()) && (!relation || isWholeAlong(relation)) &&
          established_.contains(name) && !shared_.contains(name);
 }
 

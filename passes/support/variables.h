@@ -19,14 +19,16 @@ llvm::DenseMap<mlir::StringAttr, Touches> touchesOf(pd::ProgramOp program);
 mlir::RankedTensorType fixedTensor(mlir::Type type);
 
 // Variables of a role that can hold a part: tensors of known extents and memory of their own, that
-// all ranks hold whole so far, and that start-up sets at the top of its program and only reads
-// after that.
+// all ranks along the axes of the pass hold whole so far, and that start-up sets at the top of its
+// program and only reads after that.
 class Storable {
  public:
   explicit Storable(const JobOnAxes& job);
   bool operator()(pd::VarOp var) const;
 
  private:
+  bool isWholeAlong(dist::RelAttr relation) const;
+  mlir::ArrayAttr axes_;
   llvm::DenseSet<mlir::StringAttr> established_, shared_;
 };
 

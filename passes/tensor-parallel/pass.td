@@ -16,6 +16,10 @@ def TensorParallel : Pass<"tensor-parallel", "::mlir::ModuleOp"> {
     nothing else works. Variables that end a step in parts hold parts: state of optimizers lies
     beside its parameter. Start-up makes the whole and keeps the part.
 
+    Tables of `tensor_parallel_min_vocabulary` rows or more lie in parts along their rows, with the
+    output projection and the loss of as many classes: composites count from the first row of a rank
+    (`c_embedding`, `c_softmax_with_cross_entropy`).
+
     Where variables say how they lie (`held_in_parts`, of lift-parallel-ops), nothing is chosen: they
     lie as the author of the program has split them, and all else follows.
 

@@ -1,10 +1,8 @@
 #include "passes/tensor-parallel/plan.h"
 
-#include <limits>
-
 #include "compiler/analysis/relations/analysis.h"
+#include "compiler/analysis/relations/part_forms.h"
 #include "compiler/analysis/relations/reshapes.h"
-#include "compiler/analysis/relations/vocabulary.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
 #include "passes/support/branch.h"
@@ -47,13 +45,13 @@ bool isForward(mlir::Operation* op) {
          !(pd::OpView(op).role() & (pd::kBackward | pd::kOptimize));
 }
 
-// Tasks of a pipeline take no composites: vocabularies stay whole there.
+// Tasks of a pipeline take no composites.
 TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis, int64_t minVocabulary)
     : job_(job),
       axis_(std::move(axis)),
       staged_(hasStages(job.main)),
       solver_(verify::axesOf(job.role), verify::axesOf(job.role).indexOf(axis_),
-              staged_ ? std::numeric_limits<int64_t>::max() : minVocabulary),
+              staged_ ? std::nullopt : std::optional<int64_t>(minVocabulary)),
       storable_(job),
       minVocabulary_(minVocabulary),
       touches_(touchesOf(job.main)) {}
@@ -147,7 +145,7 @@ bool TensorPlan::follow(Trial& trial, std::set<unsigned>& waiting) {
       if (!stateIn(trial, operand).isSplit()) assign(trial, var.getSymNameAttr(), now.dim, waiting);
     }
     // Of logits in parts one number per row is exchanged, of a table its rows: both are sums.
-    trial.ends += verify::inVocabularyParts(op, way->operands).has_value();
+    trial.ends += verify::inParts(op, way->operands).has_value();
     for (auto [result, state] : llvm::zip(op->getResults(), way->results)) {
       // It has become a term, or has met parts that flow on already: K meets Q.
       const bool met = state.isSplit() && state == states_.lookup(result);
@@ -247,7 +245,7 @@ void TensorPlan::chooseTables() {
         type.getDimSize(0) < minVocabulary_)
       continue;
     std::string why = "is looked up by an op of an older form";
-    const verify::VocabularyForm* form = verify::vocabularyForm(view, &why);
+    const verify::PartForm* form = verify::partForm(view, &why);
     if (staged_) why = "is on a stage of a pipeline, whose tasks take no vocabulary in parts";
     else if (form && !solver_.divides(table, 0))
       why = "has " + std::to_string(type.getDimSize(0)) + " rows, which " + std::to_string(size()) +
@@ -265,11 +263,11 @@ void TensorPlan::chooseTables() {
   }
 }
 
-bool TensorPlan::isOfVocabulary(mlir::Operation* op) const {
+bool TensorPlan::hasForm(mlir::Operation* op) const {
   if (!pd::OpView::isFrameworkOp(op)) return false;
   llvm::SmallVector<State, 8> operands;
   for (mlir::OpOperand& use : op->getOpOperands()) operands.push_back(takes(use));
-  return verify::inVocabularyParts(op, operands).has_value();
+  return verify::inParts(op, operands).has_value();
 }
 
 //===----------------------------------------------------------------------===//

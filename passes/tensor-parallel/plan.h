@@ -40,8 +40,8 @@ class TensorPlan {
 
   const std::string& axis() const { return axis_; }
   int64_t size() const { return solver_.size(); }
-  // Ops of a part of a vocabulary, which a composite stands for.
-  bool isOfVocabulary(mlir::Operation* op) const;
+  // Ops on parts that a composite stands for (compiler/analysis/relations/part_forms.h).
+  bool hasForm(mlir::Operation* op) const;
   // Ops whose block is looked into: it works on parts like the ops around it.
   bool looksInto(mlir::Operation* op) const { return branches_.contains(op); }
   // Reshapes whose shape was written otherwise, and what it was.

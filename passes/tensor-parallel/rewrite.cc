@@ -1,6 +1,6 @@
 #include "passes/tensor-parallel/rewrite.h"
 
-#include "compiler/analysis/relations/vocabulary_body.h"
+#include "compiler/analysis/relations/part_bodies.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace dtranspile::passes {
@@ -21,7 +21,7 @@ TensorRewriter::TensorRewriter(JobOnAxes& job, const TensorPlan& plan, dist::Com
 void TensorRewriter::run() {
   collect(*job_.main.getBodyBlock());
   for (mlir::Operation* op : ops_)
-    if (plan_.isOfVocabulary(op)) vocabularies_.push_back(op);
+    if (plan_.hasForm(op)) formed_.push_back(op);
   closeShapes();
   const auto makePart = [&](mlir::Value value) {
     const State state = plan_.stateOf(value);
@@ -38,7 +38,7 @@ void TensorRewriter::run() {
     convertOperands(op);
     declareStreams(op);
   }
-  composeVocabularies();
+  composeFormed();
   declareVariables();
 }
 
@@ -187,11 +187,9 @@ void TensorRewriter::declareStreams(mlir::Operation* op) {
 }
 
 // Last: what the plan says of a value it says of the result of its op.
-void TensorRewriter::composeVocabularies() {
-  const verify::VocabularyParts parts{plan_.axis(), plan_.size(), symbolOf(comm_),
-                                      job_.main.getVersion()};
-  for (mlir::Operation* op : vocabularies_)
-    verify::composeVocabulary(pd::OpView(op), parts, declarations_);
+void TensorRewriter::composeFormed() {
+  const verify::Parts parts{plan_.axis(), plan_.size(), symbolOf(comm_), job_.main.getVersion()};
+  for (mlir::Operation* op : formed_) verify::composeParts(pd::OpView(op), parts, declarations_);
 }
 
 void TensorRewriter::closeShapes() {

@@ -24,7 +24,7 @@ class TensorRewriter {
                   int64_t dim);
   mlir::Value share(mlir::OpBuilder& builder, mlir::Operation* before, mlir::Value whole);
   void declareStreams(mlir::Operation* op);
-  void composeVocabularies();
+  void composeFormed();
   void closeShapes();
   void declareVariables();
 
@@ -34,7 +34,7 @@ class TensorRewriter {
   mlir::ArrayAttr axes_;
   pd::Declarations declarations_;
   std::vector<mlir::Operation*> ops_;              // those of branches that are looked into as well
-  std::vector<mlir::Operation*> vocabularies_;     // those of a part of a vocabulary
+  std::vector<mlir::Operation*> formed_;           // those that a composite stands for
   llvm::DenseMap<mlir::Value, mlir::Type> whole_;  // types before the rewrite, where they differ
   llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<verify::State, mlir::Value>, 1>> made_;
 };

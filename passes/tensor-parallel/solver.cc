@@ -1,6 +1,6 @@
 #include "passes/tensor-parallel/solver.h"
 
-#include "compiler/analysis/relations/vocabulary.h"
+#include "compiler/analysis/relations/part_forms.h"
 #include "dialects/pd/types.h"
 
 namespace dtranspile::passes {
@@ -23,7 +23,7 @@ mlir::RankedTensorType tensorOf(mlir::Value value) {
 
 }  // namespace
 
-Solver::Solver(verify::Axes axes, int axis, int64_t minVocabulary)
+Solver::Solver(verify::Axes axes, int axis, std::optional<int64_t> minVocabulary)
     : axes_(std::move(axes)), axis_(axis), minVocabulary_(minVocabulary) {
   // A value per share is no answer here: either an op works on parts of a tensor, or it does not.
   for (bool& data : axes_.isData) data = false;
@@ -36,15 +36,17 @@ bool Solver::divides(mlir::Value value, int dim) const {
 }
 
 bool Solver::isVocabulary(mlir::Value value, int dim) const {
-  return divides(value, dim) && tensorOf(value).getDimSize(dim) >= minVocabulary_;
+  return minVocabulary_ && divides(value, dim) &&
+         tensorOf(value).getDimSize(dim) >= *minVocabulary_;
 }
 
-std::optional<llvm::SmallVector<State, 8>> Solver::inVocabulary(mlir::Operation* op,
-                                                                llvm::ArrayRef<State> operands) {
+// Of small vocabularies the parts are not worth what is sent.
+std::optional<llvm::SmallVector<State, 8>> Solver::inForm(mlir::Operation* op,
+                                                          llvm::ArrayRef<State> operands) {
   const pd::OpView view(op);
-  const verify::VocabularyForm* form = verify::vocabularyForm(view);
-  if (!form || !isVocabulary(view.input(form->slot), form->dimOf(view))) return std::nullopt;
-  return verify::inVocabularyParts(op, operands);
+  const verify::PartForm* form = verify::partForm(view);
+  if (!form || !isVocabulary(view.input(form->cut), form->dimOf(view))) return std::nullopt;
+  return verify::inParts(op, operands);
 }
 
 const verify::Relation& Solver::relation(const State& state) {
@@ -62,7 +64,7 @@ std::optional<llvm::SmallVector<State, 8>> Solver::results(mlir::Operation* op,
   llvm::SmallVector<State, 8> found(op->getNumResults());
   if (llvm::all_of(operands, [](const State& one) { return one.isReplicated(); })) return found;
   blamed_ = {};
-  if (auto given = inVocabulary(op, operands)) return given;
+  if (auto given = inForm(op, operands)) return given;
   const verify::ParsedRule* rule = verify::findRule(pd::OpView(op).type());
   if (!rule || op->getNumRegions() || --left_ < 0) return std::nullopt;
   llvm::DenseMap<mlir::Value, State> given;

@@ -32,8 +32,9 @@ struct Indivisible {
 class Solver {
  public:
   // `axis`: its number among `axes`.
-  // `minVocabulary`: from so many rows or classes on a vocabulary lies in parts.
-  Solver(verify::Axes axes, int axis, int64_t minVocabulary);
+  // `minVocabulary`: from so many rows or classes on a vocabulary lies in parts; nothing: no op is
+  // made a composite.
+  Solver(verify::Axes axes, int axis, std::optional<int64_t> minVocabulary);
 
   int64_t size() const { return axes_.sizes[axis_]; }
   // The vocabulary of a lookup or a loss, as it stands in the reference, is large enough.
@@ -61,16 +62,16 @@ class Solver {
 
  private:
   const verify::Relation& relation(const verify::State& state);
-  // What a composite for parts of a vocabulary gives (compiler/analysis/relations/vocabulary.h).
-  std::optional<llvm::SmallVector<verify::State, 8>> inVocabulary(
-      mlir::Operation* op, llvm::ArrayRef<verify::State> operands);
+  // What a composite gives that works on parts (compiler/analysis/relations/part_forms.h).
+  std::optional<llvm::SmallVector<verify::State, 8>> inForm(mlir::Operation* op,
+                                                            llvm::ArrayRef<verify::State> operands);
   std::optional<Way> cutBeside(mlir::Operation* op, llvm::SmallVector<verify::State, 8> operands,
                                unsigned depth);
   std::optional<Way> withTerms(mlir::Operation* op, llvm::ArrayRef<verify::State> given);
 
   verify::Axes axes_;
   int axis_;
-  int64_t minVocabulary_;
+  std::optional<int64_t> minVocabulary_;
   std::map<std::pair<int, int>, verify::Relation> relations_;
   std::optional<Indivisible> indivisible_;
   mlir::Value blamed_;  // the operand that a rule failed at last

@@ -1,4 +1,5 @@
 // float32 becomes float64 throughout.
+#include "compiler/analysis/relations/rational.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -37,6 +38,19 @@ void widenAttributes(pd::OpView op) {
   }
 }
 
+// A factor such as 1/3 is meant as the fraction, and no float32 is it: 3 ranks that take a third
+// each would be 3e-8 away from the whole. Of float32 the simplest fraction that rounds to it is the
+// one that was written.
+void widenFactor(pd::OpView op) {
+  auto factor = llvm::dyn_cast_or_null<mlir::FloatAttr>(op.attr("scale"));
+  if (op.type() != "scale" || !factor || !factor.getType().isF32()) return;
+  const verify::Rational fraction = verify::Rational::ofFloat(factor.getValueAsDouble());
+  if (fraction.isLost()) return;
+  op.setAttr("scale", mlir::FloatAttr::get(mlir::Float64Type::get(factor.getContext()),
+                                           static_cast<double>(fraction.numerator()) /
+                                               static_cast<double>(fraction.denominator())));
+}
+
 struct WidenFloat64 : impl::WidenFloat64Base<WidenFloat64> {
   void runOnOperation() override {
     mlir::AttrTypeReplacer replacer;
@@ -46,7 +60,10 @@ struct WidenFloat64 : impl::WidenFloat64Base<WidenFloat64> {
     getOperation().walk([&](mlir::Operation* op) {
       replacer.replaceElementsIn(op, /*replaceAttrs=*/false, /*replaceLocs=*/false,
                                  /*replaceTypes=*/true);
-      if (pd::OpView::isFrameworkOp(op)) widenAttributes(pd::OpView(op));
+      if (pd::OpView::isFrameworkOp(op)) {
+        widenAttributes(pd::OpView(op));
+        widenFactor(pd::OpView(op));
+      }
       if (auto var = llvm::dyn_cast<pd::VarOp>(op)) var.setType(replacer.replace(var.getType()));
       if (auto decl = llvm::dyn_cast<pd::DeclOp>(op); decl && isFloat32(decl.getDtypeAttr()))
         decl.setDtypeAttr(float64Code(decl.getDtypeAttr()));

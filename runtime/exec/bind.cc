@@ -12,6 +12,7 @@ absl::StatusOr<BoundBody> Binder::Body(const std::vector<Node>& nodes) {
     const Node& node = nodes[i];
     const size_t together = LookupsAt(nodes, i, *this), first = i;
     if (together > 1) i += together - 1;
+    this->body = &nodes;
     next = i + 1 < nodes.size() ? &nodes[i + 1] : nullptr;
     BindResult bound =
         together > 1

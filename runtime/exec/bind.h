@@ -81,20 +81,31 @@ class Binder {
   // An operation on a communicator of the plan, for the flight recorder.
   flight::Point PointOf(const Node& node, int comm, flight::Channel::Kind kind, int peer = 0) const;
 
+  // Receives of a task that may begin before it does, into memory of its own micro-batch; it then
+  // finds them begun.
+  struct Receives {
+    std::vector<std::function<absl::Status(const Walk&)>> begin;
+    bool all = true;  // the task has no others
+  };
+
   // Bodies that are bound several times.
   struct Scope {
     int64_t instance = 0;              // of buffers with a stride
     const MicroNode* micro = nullptr;  // around it
     const int64_t* micro_at = nullptr;
-    std::vector<Pending*>* sends = nullptr;  // of the instance, that nothing in the body waits for
-    int64_t block = -1;                      // of a table
+    std::vector<Pending*>* sends = nullptr;   // of the instance, that nothing in the body waits for
+    Receives* receives = nullptr;             // of the task
+    const std::vector<Node>* task = nullptr;  // its body
+    int64_t block = -1;                       // of a table
   };
   Scope scope;
   // Of the bodies that are being bound, innermost last: numbers of tickets belong to a body,
   // another one may use them for its own operations.
   std::vector<std::pair<int64_t, Pending*>> tickets;
 
-  const Node* next = nullptr;  // after the one that is being bound, in its body
+  // Of the one that is being bound: its body, and the one after it there.
+  const std::vector<Node>* body = nullptr;
+  const Node* next = nullptr;
 
   const Plan& plan;
   const RankLinks& links;

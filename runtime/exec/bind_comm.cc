@@ -1,5 +1,6 @@
 // Operations between ranks: starts and waits.
 #include <algorithm>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
@@ -41,6 +42,7 @@ class BoundStart : public BoundNode {
   Pending& pending() { return pending_; }
 
   absl::Status Run(Walk& walk) override {
+    if (receives() && pending_.open()) return absl::OkStatus();  // has begun ahead of its task
     if (completes_) {
       flight::Blocking flight(walk.flight, point_);
       return flight.End(comm_.Run(request_));
@@ -50,7 +52,13 @@ class BoundStart : public BoundNode {
   }
   bool needs_others() const override { return true; }
 
+  absl::Status BeginAhead(const Walk& walk) {
+    return pending_.open() ? absl::OkStatus() : pending_.Start(request_, walk);
+  }
+
  private:
+  bool receives() const { return request_.kind == comm::Kind::kRecv; }
+
   comm::Communicator& comm_;
   const flight::Point point_;
   const comm::Request request_;
@@ -100,6 +108,14 @@ absl::Status AddSegments(const std::vector<int>& ids, bool needed, const Binder&
   return absl::OkStatus();
 }
 
+// A receive may begin while the task before its own runs where a wire takes time by itself: ranks
+// of one host copy, which takes a processor, and a lane's own thread would cost more than it gives.
+bool MayBeginAhead(const StartNode& start, const comm::Communicator& comm, const Binder& binder) {
+  const auto own = [&](int id) { return binder.buffer(id).stride > 0; };
+  return binder.body == binder.scope.task && std::string_view(comm.backend()) != "shm" &&
+         std::all_of(start.outputs.begin(), start.outputs.end(), own);
+}
+
 }  // namespace
 
 BindResult Bind(const StartNode& start, const Node& node, Binder& binder) {
@@ -133,6 +149,12 @@ BindResult Bind(const StartNode& start, const Node& node, Binder& binder) {
   binder.tickets.emplace_back(start.ticket, &bound->pending());
   if (start.collective == comm::Kind::kSend && binder.scope.sends != nullptr)
     binder.scope.sends->push_back(&bound->pending());
+  if (start.collective == comm::Kind::kRecv && binder.scope.receives != nullptr) {
+    if (MayBeginAhead(start, *comm, binder))
+      binder.scope.receives->begin.push_back(
+          [start = bound.get()](const Walk& walk) { return start->BeginAhead(walk); });
+    else binder.scope.receives->all = false;
+  }
   return bound;
 }
 

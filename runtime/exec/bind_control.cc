@@ -119,17 +119,20 @@ class BoundMicro : public BoundNode {
   // What micro-batches keep apart from each other, while they are under way.
   struct Instance {
     std::vector<BoundBody> tasks;
+    std::vector<Binder::Receives> receives;  // of each task
     std::vector<Pending*> sends;
     int64_t micro = -1;  // that has it now
   };
   struct Entry {
     const BoundBody* task;
+    const Binder::Receives* receives;
     Instance* instance;
     std::string name;  // "F 3"
   };
 
   absl::Status Begin(Entry& entry, int64_t micro, const Walk& walk);
   absl::Status WaitFor(Instance& instance, const Walk& walk);
+  absl::Status ReceiveAhead(size_t at, const Walk& walk);
   absl::Status RunOrder(Walk& walk);
 
   const MicroNode& micro_;
@@ -147,8 +150,14 @@ class BoundMicro : public BoundNode {
 absl::Status BoundMicro::BindTasks(Binder& binder) {
   const Binder::Scope outer = binder.scope;
   for (size_t i = 0; i < instances_.size(); ++i) {
-    binder.scope = {static_cast<int64_t>(i), &micro_, &at_, &instances_[i].sends, -1};
+    instances_[i].receives.resize(micro_.tasks.size());
     for (const MicroNode::Task& task : micro_.tasks) {
+      binder.scope = {.instance = static_cast<int64_t>(i),
+                      .micro = &micro_,
+                      .micro_at = &at_,
+                      .sends = &instances_[i].sends,
+                      .receives = &instances_[i].receives[instances_[i].tasks.size()],
+                      .task = &task.body};
       DT_ASSIGN_OR_RETURN(BoundBody body, binder.Body(task.body));
       instances_[i].tasks.push_back(std::move(body));
     }
@@ -157,8 +166,8 @@ absl::Status BoundMicro::BindTasks(Binder& binder) {
   for (const std::vector<int64_t>& entry : micro_.order) {
     Instance& instance = instances_[static_cast<size_t>(entry[1] % micro_.instances)];
     const auto task = static_cast<size_t>(entry[0]);
-    order_.push_back(
-        {&instance.tasks[task], &instance, absl::StrCat(micro_.tasks[task].name, " ", entry[1])});
+    order_.push_back({&instance.tasks[task], &instance.receives[task], &instance,
+                      absl::StrCat(micro_.tasks[task].name, " ", entry[1])});
   }
   return absl::OkStatus();
 }
@@ -180,12 +189,28 @@ absl::Status BoundMicro::Begin(Entry& entry, int64_t micro, const Walk& walk) {
   return absl::OkStatus();
 }
 
+// What the next task takes of other stages comes in while this one runs, where its micro-batch has
+// memory already or is given some that nothing of this step has used, so that nobody is waited for.
+// Receives of a channel begin in the order of the tasks: those of this task first.
+absl::Status BoundMicro::ReceiveAhead(size_t at, const Walk& walk) {
+  if (at + 1 >= order_.size()) return absl::OkStatus();
+  const Binder::Receives &now = *order_[at].receives, &next = *order_[at + 1].receives;
+  const int64_t holder = order_[at + 1].instance->micro;
+  if (next.begin.empty() || !now.all || !next.all ||
+      (holder >= 0 && holder != micro_.order[at + 1][1]))
+    return absl::OkStatus();
+  for (const Binder::Receives* receives : {&now, &next})
+    for (const auto& begin : receives->begin) DT_RETURN_IF_ERROR(begin(walk));
+  return absl::OkStatus();
+}
+
 // The stage's row of the schedule, entry by entry; a trace shows each as one span.
 absl::Status BoundMicro::RunOrder(Walk& walk) {
   for (size_t i = 0; i < order_.size(); ++i) {
     Entry& entry = order_[i];
     const int64_t begin = walk.trace ? NowNs() : 0;
     DT_RETURN_IF_ERROR(Begin(entry, micro_.order[i][1], walk));
+    DT_RETURN_IF_ERROR(ReceiveAhead(i, walk));
     const absl::Status status = entry.task->Run(walk);
     if (walk.trace) walk.trace->Add(entry.name.c_str(), Trace::kWork, begin, NowNs());
     if (!status.ok())

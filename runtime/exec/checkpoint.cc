@@ -1,5 +1,8 @@
 #include "runtime/exec/checkpoint.h"
 
+#include <signal.h>
+
+#include <atomic>
 #include <map>
 #include <string>
 #include <string_view>
@@ -46,7 +49,18 @@ absl::Status WriteVariable(const std::string& folder, const Persistable& variabl
   return file.Sync();
 }
 
+std::atomic<bool> requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
 }  // namespace
+
+void HearRequests() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { requested = true; };
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGUSR1, &action, nullptr);
+}
 
 Checkpoints::Checkpoints(const WorkerConfig& config) : config_(config) {
   if (config.checkpoint && !config.checkpoint->member.empty())
@@ -54,14 +68,22 @@ Checkpoints::Checkpoints(const WorkerConfig& config) : config_(config) {
 }
 
 bool Checkpoints::Due(int64_t rounds) const {
-  return config_.checkpoint && rounds != last_ &&
-         (config_.skip + rounds) % config_.checkpoint->every == 0;
+  if (!config_.checkpoint || rounds == last_) return false;
+  const int64_t every = config_.checkpoint->every;
+  return asked_ || (every > 0 && (config_.skip + rounds) % every == 0);
 }
 
-absl::Status Checkpoints::After(int64_t rounds, const Executor& executor) {
+bool Checkpoints::Asked() {
+  if (DecidesOnRequests(config_) && requested.exchange(false)) asked_ = true;
+  return asked_;
+}
+
+absl::Status Checkpoints::After(int64_t rounds, const Executor& executor, bool asked) {
+  asked_ |= asked;
   const bool due = Due(rounds);
   // A step may end no round.
   last_ = rounds;
+  if (due) asked_ = false;
   if (!due || config_.checkpoint->member.empty()) return absl::OkStatus();
   const int64_t fed = config_.skip + rounds, step = config_.first_step + rounds;
   const absl::Status status = Write(step, fed, executor);

@@ -1,5 +1,7 @@
 #include "runtime/exec/config.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 
@@ -78,7 +80,7 @@ Json ToJson(const RpcConfig& rpc) {
 CheckpointConfig ReadCheckpoint(JsonObject object) {
   CheckpointConfig c;
   c.folder = object.String("folder");
-  c.every = object.Int("every", 1, kMostSteps);
+  c.every = object.Int("every", 0, kMostSteps);
   c.keep = static_cast<int>(object.Int("keep", 1, INT32_MAX));
   c.member = object.String("member");
   c.members = object.Strings("members");
@@ -231,6 +233,15 @@ Json ToJson(const WorkerConfig& c) {
           {"trace", OrNull(c.trace)},
           {"control_fd", c.control_fd},
           {"flight_fd", c.flight_fd < 0 ? Json() : Json(c.flight_fd)}};
+}
+
+// Without servers ranks do not agree on a step, so that the one that writes has to be alone.
+bool DecidesOnRequests(const WorkerConfig& config) {
+  if (!config.checkpoint || config.serves) return false;
+  const CheckpointConfig& c = *config.checkpoint;
+  if (config.servers.empty()) return c.members.size() == 1 && c.member == c.members.front();
+  return std::any_of(config.servers.begin(), config.servers.end(),
+                     [](const RpcConfig& rpc) { return rpc.number == 0; });
 }
 
 }  // namespace dtranspile::exec

@@ -61,7 +61,7 @@ struct InitConfig {
 // Checkpoints of the job (checkpoint.h), and what of them this rank writes.
 struct CheckpointConfig {
   std::string folder;  // shared by all who write
-  int64_t every = 1;   // rounds, or steps
+  int64_t every = 1;   // rounds, or steps; 0: when a user asks for one
   int keep = 2;        // how many stay
   std::string member;  // this rank among `members`, the ranks that write something; empty: none
   std::vector<std::string> members;
@@ -103,5 +103,8 @@ struct WorkerConfig {
 absl::StatusOr<WorkerConfig> ReadConfig(const std::string& path);
 absl::StatusOr<WorkerConfig> ParseConfig(const std::string& name, const std::string& text);
 Json ToJson(const WorkerConfig& config);
+
+// Whether the rank decides when a checkpoint that a user asks for is written (checkpoint.h).
+bool DecidesOnRequests(const WorkerConfig& config);
 
 }  // namespace dtranspile::exec

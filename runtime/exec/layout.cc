@@ -35,11 +35,19 @@ absl::StatusOr<Place> PlaceOf(const std::vector<std::string>& axes, const Positi
 }
 
 Parts::Parts(const Layout& layout, int64_t of) : layout_(layout), of_(of), along_(of) {
+  if (layout.flat_parts > 1) {
+    auto inner = std::make_shared<Inner>();
+    inner->layout = layout;
+    inner->layout.flat_parts = 1;
+    inner->parts = std::make_unique<Parts>(inner->layout, of / layout.flat_parts);
+    inner_ = std::move(inner);
+    return;
+  }
   for (const int64_t parts : layout.also_parts) along_ = std::max<int64_t>(1, along_ / parts);
   for (size_t i = 0; layout.dim >= 0 && i < layout.whole.size(); ++i) {
     const auto dim = static_cast<size_t>(layout.dim);
     if (i < dim) outer_ *= layout.whole[i];
-    if (i > dim) inner_ *= layout.whole[i];
+    if (i > dim) within_ *= layout.whole[i];
   }
   if (layout.kind == LayoutKind::kBlocks || layout.kind == LayoutKind::kHashed)
     blocks_ = DivideUp(layout.extent, layout.per);
@@ -56,9 +64,18 @@ Parts::Parts(const Layout& layout, int64_t of) : layout_(layout), of_(of), along
   extents_ = std::move(ends);
 }
 
+// Elements of the memory that is cut flat.
+int64_t Parts::ElementsToCut() const {
+  int64_t elements = 1;
+  for (const int64_t extent : inner_->parts->room_dims()) elements *= extent;
+  return elements;
+}
+
 // Of even parts that are cut along further dims too, consecutive parts share a range of the first
 // one: of_ / along_ of them.
 int64_t Parts::extent(int64_t part) const {
+  if (inner_)
+    return std::clamp<int64_t>(ElementsToCut() - part % layout_.flat_parts * room(), 0, room());
   const int64_t n = layout_.extent;
   switch (layout_.kind) {
     case LayoutKind::kEven:
@@ -82,6 +99,7 @@ int64_t Parts::extent(int64_t part) const {
 // The extent of the largest part, which is what memory of any of them is laid out for. Of blocks it
 // is the part of block 0, which has a block wherever another part has one.
 int64_t Parts::room() const {
+  if (inner_) return DivideUp(ElementsToCut(), layout_.flat_parts);
   switch (layout_.kind) {
     case LayoutKind::kEven:
     case LayoutKind::kCyclic: return DivideUp(layout_.extent, along_);
@@ -130,7 +148,7 @@ Parts::Found Parts::find(int64_t index) const {
 }
 
 std::vector<int64_t> Parts::WithExtent(int64_t extent) const {
-  if (layout_.dim < 0) return {extent};
+  if (layout_.dim < 0 || inner_) return {extent};
   std::vector<int64_t> dims = layout_.whole;
   dims[static_cast<size_t>(layout_.dim)] = extent;
   return dims;
@@ -138,6 +156,7 @@ std::vector<int64_t> Parts::WithExtent(int64_t extent) const {
 
 std::vector<int64_t> Parts::room_dims() const {
   std::vector<int64_t> dims = WithExtent(room());
+  if (inner_) return dims;
   for (size_t i = 0; i < layout_.also.size(); ++i) {
     int64_t& extent = dims[static_cast<size_t>(layout_.also[i])];
     extent = DivideUp(extent, layout_.also_parts[i]);
@@ -162,7 +181,7 @@ std::vector<int64_t> Parts::Begins(int64_t part) const {
 
 std::vector<int64_t> Parts::dims(int64_t part) const {
   std::vector<int64_t> dims = WithExtent(extent(part));
-  if (layout_.also.empty()) return dims;
+  if (inner_ || layout_.also.empty()) return dims;
   const std::vector<int64_t> room = room_dims(), begins = Begins(part);
   for (const int each : layout_.also) {
     const auto dim = static_cast<size_t>(each);
@@ -172,8 +191,21 @@ std::vector<int64_t> Parts::dims(int64_t part) const {
 }
 
 // A row of the last dim that is cut, with all that is within it, lies in one piece in both; the
-// dims before that are counted through.
+// dims before that are counted through. Flat parts take of these pieces what is theirs.
 std::vector<Parts::Piece> Parts::Pieces(int64_t part, bool pad) const {
+  if (inner_) {
+    std::vector<Piece> pieces;
+    const int64_t begin = part % layout_.flat_parts * room(), end = begin + room();
+    inner_->parts->ForPieces(
+        part / layout_.flat_parts, 1, true, [&](size_t whole, size_t at, size_t count) {
+          const auto first = static_cast<int64_t>(at);
+          const int64_t from = std::max(begin, first),
+                        to = std::min(end, first + static_cast<int64_t>(count));
+          if (from < to)
+            pieces.push_back({static_cast<int64_t>(whole) + from - first, from - begin, to - from});
+        });
+    return pieces;
+  }
   const std::vector<int64_t> mine = dims(part), memory = pad ? room_dims() : mine,
                              begins = Begins(part);
   const auto last = static_cast<size_t>(layout_.also.back());
@@ -204,7 +236,8 @@ void Parts::Take(int64_t part, size_t bytes, const std::byte* whole, std::byte* 
   const std::vector<int64_t> memory = pad ? room_dims() : dims(part);
   int64_t count = 1;
   for (const int64_t extent : memory) count *= extent;
-  if (memory != dims(part) && count > 0) std::memset(to, 0, static_cast<size_t>(count) * bytes);
+  if ((inner_ || memory != dims(part)) && count > 0)
+    std::memset(to, 0, static_cast<size_t>(count) * bytes);
   ForPieces(part, bytes, pad, [&](size_t from_whole, size_t at, size_t count) {
     std::memcpy(to + at, whole + from_whole, count);
   });

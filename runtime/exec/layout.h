@@ -8,13 +8,16 @@
 //   blocks    block k, [k·per, (k+1)·per) cut off at n, is on coordinate (first + k) mod N
 //   hashed    block k is on coordinate XXH3_64("NAME.block" k) mod N
 //   cyclic    index i is on coordinate i mod N
-// A part holds its indices one after the other, in rising order.
+// A part holds its indices one after the other, in rising order. Of even parts of dims the memory,
+// pad included, may be cut once more, flat (flat_parts): part c is then the flat part c mod F of
+// the part c div F.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -98,11 +101,18 @@ class Parts {
   int64_t BlockExtent(int64_t number) const {
     return std::min(layout_.per, layout_.extent - number * layout_.per);
   }
+  // Of flat parts of what cuts of dims leave: these cuts, and which flat part of theirs.
+  struct Inner {
+    Layout layout;
+    std::unique_ptr<Parts> parts;
+  };
+  int64_t ElementsToCut() const;
   const Layout& layout_;
   const int64_t of_;
+  std::shared_ptr<const Inner> inner_;
   int64_t along_ = 1;  // parts of the first dim that is cut
   int64_t blocks_ = 0;
-  int64_t outer_ = 1, inner_ = 1;  // elements around and inside of an index
+  int64_t outer_ = 1, within_ = 1;  // elements around and inside of an index
   // Of kHashed: where every block is, and the extents of the parts that have some.
   std::vector<Found> hashed_;
   std::map<int64_t, int64_t> extents_;
@@ -127,13 +137,13 @@ void Parts::ForRuns(int64_t part, Run run) const {
 
 template <typename Copy>
 void Parts::ForPieces(int64_t part, size_t bytes, bool pad, Copy copy) const {
-  if (!layout_.also.empty()) {
+  if (inner_ || !layout_.also.empty()) {
     for (const Piece& one : Pieces(part, pad))
       copy(static_cast<size_t>(one.whole) * bytes, static_cast<size_t>(one.part) * bytes,
            static_cast<size_t>(one.count) * bytes);
     return;
   }
-  const size_t unit = static_cast<size_t>(inner_) * bytes;
+  const size_t unit = static_cast<size_t>(within_) * bytes;
   const int64_t rows = pad ? room() : extent(part);
   for (int64_t o = 0; o < outer_; ++o)
     ForRuns(part, [&](int64_t begin, int64_t extent, int64_t local) {

@@ -22,7 +22,9 @@ namespace dtranspile::exec {
 // kValue: extents, LoD or rows are known only while a step runs (value.h).
 enum class Space : uint8_t { kArena, kPersistent, kConstant, kValue };
 
-// Where a buffer's bytes are. The CPU executor has host memory only and refuses others by name.
+// Where a buffer's bytes are. kHost: in the memory of the device that the program runs on, which
+// the CPU executor is. kPinned: temporaries that wait beside it, in an arena of their own. kDevice:
+// the CPU executor refuses it by name.
 enum class Memory : uint8_t { kHost, kDevice, kPinned };
 
 // Ranks by their coordinates: per named axis half-open intervals lo0, hi0, lo1, hi1, … in rising
@@ -57,6 +59,9 @@ struct Layout {
   // part of a rank counts them after those of `dim`, the last one fastest, as `axes` do.
   std::vector<int> also = {};
   std::vector<int64_t> also_parts = {};
+  // kEven, dim >= 0: into how many parts, flat, the memory of what these cuts leave is cut. They
+  // are counted last, fastest.
+  int64_t flat_parts = 1;
 };
 
 struct Buffer {
@@ -349,6 +354,7 @@ struct Plan {
   std::string library;  // empty: no generated kernel
   std::vector<PlanComm> comms;
   int64_t arena_bytes = 0, persistent_bytes = 0;
+  int64_t pinned_bytes = 0;  // of the arena of pinned memory
   std::vector<Buffer> buffers;
   std::vector<Persistable> persistables;
   std::vector<Program> programs;

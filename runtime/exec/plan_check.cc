@@ -20,7 +20,8 @@ constexpr const char* kCombines[] = {"mean", "same", "sum", "concat", "list"};
 // Where a buffer lies: its bytes are those of its type, all instances of it are inside their block
 // of memory, and the arithmetic of that does not overflow. Values have no memory of the plan's.
 void CheckBuffer(PlanCheck& check, const Buffer& buffer, const std::string& where) {
-  if (buffer.memory != Memory::kHost)
+  const bool pinned = buffer.memory == Memory::kPinned && buffer.space == Space::kArena;
+  if (buffer.memory != Memory::kHost && !pinned)
     return check.Add(where + ".memory", "'", buffer.name,
                      "' is not in host memory, and this runtime has no other");
   if (buffer.space == Space::kValue) return;
@@ -41,8 +42,9 @@ void CheckBuffer(PlanCheck& check, const Buffer& buffer, const std::string& wher
   if (__builtin_mul_overflow(buffer.stride, buffer.instances - 1, &end) ||
       __builtin_add_overflow(end, buffer.offset + buffer.bytes, &end))
     return check.Add(where, "'", buffer.name, "' is larger than any memory");
-  const int64_t block =
-      buffer.space == Space::kArena ? check.plan.arena_bytes : check.plan.persistent_bytes;
+  const int64_t block = pinned                          ? check.plan.pinned_bytes
+                        : buffer.space == Space::kArena ? check.plan.arena_bytes
+                                                        : check.plan.persistent_bytes;
   if (!constant && end > block)
     check.Add(where, "'", buffer.name, "' ends at byte ", end, " of a block of ", block);
 }

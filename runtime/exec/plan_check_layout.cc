@@ -42,6 +42,8 @@ void CheckLayout(PlanCheck& check, const Layout& layout, const std::string& wher
         layout.also[i] >= static_cast<int>(layout.whole.size()))
       check.Add(where + ".also", "dimension ", layout.also[i], " after another one, of ",
                 layout.whole.size());
+  if (layout.flat_parts != 1 && (layout.kind != LayoutKind::kEven || layout.dim < 0))
+    return check.Add(where + ".flat_parts", "what is cut flat as well is cut evenly along a dim");
   if (layout.kind != LayoutKind::kBlocks && layout.kind != LayoutKind::kHashed) return;
   if (layout.per < 1) return check.Add(where + ".per", "expected an extent of at least 1");
   if (layout.extent / layout.per >= kMostBlocks)

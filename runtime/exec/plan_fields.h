@@ -111,6 +111,7 @@ void Fields(Visitor& v, Layout& l) {
   v.Ints("whole", l.whole, 0);
   v.May().Ints("also", l.also, 0);
   v.May().Ints("also_parts", l.also_parts, 1);
+  v.May().Int("flat_parts", l.flat_parts, 1, INT32_MAX);
 }
 
 template <typename Visitor>
@@ -381,6 +382,7 @@ void Fields(Visitor& v, Plan& p) {
   v.List("comms", p.comms);
   v.Int("arena_bytes", p.arena_bytes, 0, kMostBytes);
   v.Int("persistent_bytes", p.persistent_bytes, 0, kMostBytes);
+  v.May().Int("pinned_bytes", p.pinned_bytes, 0, kMostBytes);
   v.List("buffers", p.buffers);
   v.List("persistables", p.persistables);
   v.ByName("programs", p.programs);

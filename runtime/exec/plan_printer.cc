@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -69,11 +70,13 @@ class Names {
     return buffer.bytes > 0 &&
            (buffer.space == Space::kArena || buffer.space == Space::kPersistent);
   }
-  std::pair<Space, int64_t> PlaceOf(int id) const { return {At(id).space, At(id).offset}; }
+  std::tuple<Space, Memory, int64_t> PlaceOf(int id) const {
+    return {At(id).space, At(id).memory, At(id).offset};
+  }
 
   const Plan& plan_;
   std::vector<std::string> names_;
-  std::map<std::pair<Space, int64_t>, int> last_;
+  std::map<std::tuple<Space, Memory, int64_t>, int> last_;
 };
 
 std::string Line(int depth, const std::string& text) {
@@ -282,9 +285,11 @@ std::string BodyText(const Plan& plan, const Program& program, int depth,
 // A plan as text to read, not to parse: tests compare it, people look at it.
 std::string PlanText(const Plan& plan, const PlanTextOptions& options) {
   const Names names(plan);
-  std::string text =
-      Line(0, absl::StrCat("plan of ", plan.class_name, ": ", plan.arena_bytes,
-                           " bytes of a step, ", plan.persistent_bytes, " bytes of persistables"));
+  const std::string pinned =
+      plan.pinned_bytes > 0 ? absl::StrCat(plan.pinned_bytes, " bytes pinned, ") : "";
+  std::string text = Line(
+      0, absl::StrCat("plan of ", plan.class_name, ": ", plan.arena_bytes, " bytes of a step, ",
+                      pinned, plan.persistent_bytes, " bytes of persistables"));
   for (const Program& program : plan.programs) {
     text += Line(0, absl::StrCat("program ", program.name));
     for (const FeedSlot& feed : program.feeds)

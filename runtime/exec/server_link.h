@@ -96,6 +96,9 @@ class ServerLink {
   // this rank's pushes so far. Returns when all have.
   virtual absl::Status Checkpoint(int64_t step);
 
+  // Where they have: all of them write after the round that this rank ends the pushes of next.
+  virtual void CheckpointThisRound() {}
+
   // This rank has run its last step: servers no longer wait for it.
   virtual absl::Status Leave() = 0;
 
@@ -144,7 +147,8 @@ struct Turn {
   Kind kind = Kind::kEnd;
   When when = When::kRound;
   std::string table;
-  int64_t round = 0;  // kRound: its number, from 0 on; kCheckpoint
+  int64_t round = 0;   // kRound: its number, from 0 on; kCheckpoint
+  bool asked = false;  // kRound: a trainer asks for a checkpoint after it
   // What arrives with a push or a lookup, for the program's arguments, in their order. Valid until
   // Finish.
   std::vector<TensorView> arguments;

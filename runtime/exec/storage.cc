@@ -89,8 +89,10 @@ absl::Status Storage::Place(const Plan& plan, const std::vector<Range>& ranges) 
     values_.push_back(is_value ? std::make_unique<Value>(buffer.kind, buffer.dtype) : nullptr);
     Span& span = spans_.emplace_back();
     if (is_value) continue;
-    span = {blocks[static_cast<int>(buffer.space)]->data() + buffer.offset, buffer.stride,
-            buffer.bytes, EndOf(buffer) - buffer.offset};
+    const Block& block =
+        buffer.memory == Memory::kPinned ? pinned_ : *blocks[static_cast<int>(buffer.space)];
+    span = {block.data() + buffer.offset, buffer.stride, buffer.bytes,
+            EndOf(buffer) - buffer.offset};
     if (buffer.space == Space::kPersistent) {
       const Range& range = RangeOf(ranges, buffer.offset);
       const int64_t inside = buffer.offset - range.begin;
@@ -110,6 +112,7 @@ absl::StatusOr<Storage> Storage::Make(const Plan& plan, const Position& position
   Storage storage;
   const auto allocate = shared ? Block::AllocateShared : Block::Allocate;
   DT_ASSIGN_OR_RETURN(storage.arena_, allocate(plan.arena_bytes, "step memory"));
+  DT_ASSIGN_OR_RETURN(storage.pinned_, Block::Allocate(plan.pinned_bytes, "pinned memory"));
   DT_ASSIGN_OR_RETURN(storage.persistent_, Block::Allocate(persistent, "persistable variables"));
   DT_ASSIGN_OR_RETURN(storage.constants_, Block::Allocate(plan.ConstantBytes(), "constants"));
   DT_RETURN_IF_ERROR(storage.Place(plan, ranges));

@@ -37,7 +37,10 @@ class Storage {
 
   // Forgets what step memory holds and hands its pages back; they come again when they are written.
   // Step memory that others reach stays.
-  void DropStepMemory() { arena_.Drop(); }
+  void DropStepMemory() {
+    arena_.Drop();
+    pinned_.Drop();
+  }
 
   // Bytes of persistent memory that this rank has.
   int64_t persistent_bytes() const { return persistent_.size(); }
@@ -59,7 +62,7 @@ class Storage {
   static absl::Status Keep(const Plan& plan, const Position& position, std::vector<Range>& ranges);
   absl::Status Place(const Plan& plan, const std::vector<Range>& ranges);
 
-  Block arena_, persistent_, constants_;
+  Block arena_, pinned_, persistent_, constants_;
   std::vector<Span> spans_;  // by buffer
   std::vector<std::unique_ptr<Value>> values_;
 };

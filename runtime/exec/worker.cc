@@ -303,7 +303,7 @@ absl::Status Worker::Serve() {
     rounds_->Finish(status);
     DT_RETURN_IF_ERROR(status);
     // While trainers pull and compute: variables change in the next round only, which Next begins.
-    if (round) DT_RETURN_IF_ERROR(checkpoints_->After(turn.round + 1, *executor_));
+    if (round) DT_RETURN_IF_ERROR(checkpoints_->After(turn.round + 1, *executor_, turn.asked));
   }
 }
 
@@ -368,6 +368,8 @@ absl::Status Worker::Run() {
     DT_RETURN_IF_ERROR(Serve());
   } else {
     for (int64_t step = 0; step < config_.steps; ++step) {
+      if (checkpoints_->Asked())
+        for (const auto& [role, link] : servers_) link->CheckpointThisRound();
       DT_RETURN_IF_ERROR(MakeExchange(step));
       DT_RETURN_IF_ERROR(Step(step));
       DT_RETURN_IF_ERROR(Checkpoint(step));
@@ -425,6 +427,7 @@ int RunWorker(const std::string& path, const WorkerLinks& links) {
   std::signal(SIGPIPE, SIG_IGN);
   // A limit on the size of files is an error of what writes one.
   std::signal(SIGXFSZ, SIG_IGN);
+  HearRequests();
   const auto config = ReadConfig(path);
   if (!config.ok()) {
     std::fprintf(stderr, "%s\n", std::string(config.status().message()).c_str());

@@ -46,7 +46,8 @@ struct Part {
   }
 };
 
-// Checkpoints (docs/parameter-server.md): every so many rounds, or steps of jobs without servers.
+// Checkpoints (docs/parameter-server.md): every so many rounds, or steps of jobs without servers;
+// 0: at the request of a user only.
 struct JobCheckpoints {
   std::string folder;
   int64_t every = 1;
@@ -92,7 +93,8 @@ bool IsTraceFile(std::string_view file, std::string_view role);
 // Blocks until every process of the job has ended. A job that fails while running is a report with
 // `ok` false and the rank, op, step and reason; a status is returned for what is wrong before
 // anything is started (plans, mesh, feeds, initial values, per-step values, worker binary). SIGINT,
-// SIGTERM, SIGHUP and SIGQUIT end the job while this runs; one call at a time in a process.
+// SIGTERM, SIGHUP and SIGQUIT end the job while this runs, SIGUSR1 asks for a checkpoint; one call
+// at a time in a process.
 absl::StatusOr<Report> RunJob(const JobSpec& spec);
 
 }  // namespace dtranspile::launch

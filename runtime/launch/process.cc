@@ -95,6 +95,8 @@ absl::StatusOr<Fd> InMemory(const std::string& text) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT}) ::signal(signal, SIG_DFL);
+  // Until it hears requests itself (runtime/exec/checkpoint.h).
+  ::signal(SIGUSR1, SIG_IGN);
   const int nothing = open("/dev/null", O_RDONLY);
   if (nothing >= 0) dup2(nothing, STDIN_FILENO);
   dup2(log, STDOUT_FILENO);
@@ -183,6 +185,10 @@ void Process::CloseControl() {
 
 void Process::CloseLog() {
   if (log_ >= 0) close(std::exchange(log_, -1));
+}
+
+void Process::Tell(int signal) {
+  if (running()) kill(pid_, signal);
 }
 
 // To the worker's group, so that what it has started ends with it; a stopped one acts on a signal

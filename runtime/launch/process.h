@@ -41,6 +41,8 @@ class Process {
 
   bool running() const { return pid_ > 0; }
 
+  // To the worker alone.
+  void Tell(int signal);
   // Signals the whole group; stopped processes are woken so that they see it.
   void Signal(int signal);
 

@@ -53,7 +53,8 @@ int SignalWatch::Take() {
   int first = 0;
   unsigned char byte;
   while (read(pipe_[0], &byte, 1) == 1)
-    if (first == 0) first = byte;
+    if (byte == SIGUSR1) requested_ = true;
+    else if (first == 0) first = byte;
   return first;
 }
 

@@ -1,8 +1,10 @@
-// Turns SIGINT, SIGTERM, SIGHUP and SIGQUIT into a readable descriptor while a job runs. Used by
-// the supervisor.
+// Turns SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR1 into a readable descriptor while a job runs.
+// Used by the supervisor.
 #pragma once
 
 #include <signal.h>
+
+#include <utility>
 
 #include "absl/status/status.h"
 
@@ -21,14 +23,16 @@ class SignalWatch {
   // Readable when a signal has come.
   int fd() const { return pipe_[0]; }
 
-  // The first signal since the last call; 0 for none.
+  // The first signal since the last call that ends the job; 0 for none.
   int Take();
+  // Whether SIGUSR1 has been taken since the last call.
+  bool TakeRequest() { return std::exchange(requested_, false); }
 
  private:
-  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1};
   int pipe_[2] = {-1, -1};
-  bool active_ = false;
-  struct sigaction before_[4];
+  bool active_ = false, requested_ = false;
+  struct sigaction before_[5];
 };
 
 }  // namespace dtranspile::launch

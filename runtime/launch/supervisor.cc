@@ -123,6 +123,7 @@ void Supervisor::Poll() {
             absl::StrCat("interrupted by signal ", signal, " (", strsignal(signal), ")")});
     }
   }
+  if (signals_.TakeRequest()) RequestCheckpoint();
   for (size_t i = 0; i < children_.size(); ++i) {
     const pollfd* of = &fds[1 + 3 * i];
     if (of[1].revents != 0) ReadControl(i);
@@ -157,6 +158,23 @@ void Supervisor::ReadControl(size_t index) {
 }
 
 // Lines of docs/jobs.md; `alive` says nothing but that the rank is there.
+// The rank that decides is told once it is ready: it hears signals then.
+void Supervisor::RequestCheckpoint() {
+  requested_ = false;
+  bool decides = false;
+  for (size_t i = 0; i < children_.size(); ++i) {
+    if (!exec::DecidesOnRequests(ranks_[i].config)) continue;
+    decides = true;
+    if (records_[i].ready) children_[i].process.Tell(SIGUSR1);
+    else requested_ = true;
+  }
+  if (decides) return;
+  std::fprintf(stderr,
+               "SIGUSR1: no process that is started here decides when a checkpoint is written: it "
+               "takes --checkpoint-dir, and is the first trainer of a job with servers, or the "
+               "only rank that writes\n");
+}
+
 void Supervisor::OnLine(size_t index, const std::string& line) {
   RankRecord& record = records_[index];
   const auto json = io::ParseJson<Json>("control channel", line);
@@ -174,6 +192,7 @@ void Supervisor::OnLine(size_t index, const std::string& line) {
     record.digest = object.String("digest");
     record.ready = true;
     CheckDigest(index);
+    if (requested_) RequestCheckpoint();
   } else if (event == "step") {
     OnStep(index, *json);
   } else if (event == "done") {

@@ -50,6 +50,7 @@ class Supervisor {
   int PollMs() const;
   void ReadLog(size_t index);
   void ReadControl(size_t index);
+  void RequestCheckpoint();
   void OnLine(size_t index, const std::string& line);
   void OnStep(size_t index, const Json& line);
   void OnEnd(size_t index);
@@ -78,6 +79,7 @@ class Supervisor {
   int64_t looked_ns_ = 0;          // when ranks were last looked at
   int signalled_ = 0;              // the strongest signal sent so far
   int interrupted_by_ = 0;
+  bool requested_ = false;  // a checkpoint, of a rank that is not ready yet
   const bool terminal_;
   int64_t shown_ns_ = 0;
   bool line_open_ = false;  // a progress line stands on the terminal

@@ -304,11 +304,13 @@ absl::Status Client::EndPhase(const std::string& op, exec::Phase phase) {
   for (size_t server = 0; server < peers_.size(); ++server) {
     Request message = NewRequest(static_cast<int64_t>(server));
     message.mutable_end_phase()->set_phase(pushes ? PHASE_PUSH : PHASE_PULL);
+    message.mutable_end_phase()->set_checkpoint(pushes && checkpoint_);
     Call(batch, static_cast<int64_t>(server), message, {},
          pushes ? "the end of the pushes" : "the end of the pulls");
   }
   DT_RETURN_IF_ERROR(Wait(batch));
   if (pushes) settled_ = pushed_;
+  if (pushes) checkpoint_ = false;
   if (!pushes && !single_) ++round_;
   return absl::OkStatus();
 }

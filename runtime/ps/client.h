@@ -68,6 +68,7 @@ class Client : public exec::ServerLink {
   absl::Status Lookups(const std::vector<Wanted>& all) override;
   absl::Status EndPhase(const std::string& op, exec::Phase phase) override;
   absl::Status Checkpoint(int64_t step) override;
+  void CheckpointThisRound() override { checkpoint_ = true; }
   absl::Status Leave() override;
   int64_t rounds() const override { return single_ ? -1 : std::max<int64_t>(round_, 0); }
   void Abort(const std::string& why) override;
@@ -119,8 +120,9 @@ class Client : public exec::ServerLink {
   std::map<std::string, Cut> cuts_;           // by table
   const std::shared_ptr<ChunkPool> chunks_ = std::make_shared<ChunkPool>();
   int64_t round_;
-  bool single_ = false;  // the servers apply every push by itself
-  // Then by server: pushes so far, and how many of them are known to be applied.
+  bool single_ = false;      // the servers apply every push by itself
+  bool checkpoint_ = false;  // to be asked for with the end of the pushes
+  // Where they do, by server: pushes so far, and how many of them are known to be applied.
   std::vector<int64_t> pushed_, settled_;
   Batch pushes_;
   std::mutex mutex_;

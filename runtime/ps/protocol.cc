@@ -346,6 +346,13 @@ absl::Status Protocol::CheckAll() const {
   return absl::OkStatus();
 }
 
+// Who asks ends its pushes of the round next, so that every server hears of it before the round
+// runs.
+void Protocol::CheckpointAfter(int64_t round) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (round == round_ && state_ == State::kPushes) written_after_ = round;
+}
+
 // The answer is given when the last trainer has ended the phase. The first one to arrive starts the
 // clock by which the others are awaited.
 void Protocol::EndPhase(int trainer, int64_t round, exec::Phase phase, Answer answer) {

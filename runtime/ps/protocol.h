@@ -90,6 +90,8 @@ class Protocol {
   // as asked for from now on. Servers with rounds do not know.
   virtual absl::StatusOr<std::vector<int64_t>> TakeChanged(int trainer, const exec::Table& table);
   virtual void EndPhase(int trainer, int64_t round, exec::Phase phase, Answer answer);
+  // In front of the end of the pushes of a round: a checkpoint is to be written after it.
+  void CheckpointAfter(int64_t round);
   // Of servers without rounds: a turn to write (exec::Turn::kCheckpoint), answered when it is over.
   virtual void Checkpoint(int trainer, int64_t pushes, int64_t step, Answer answer);
   const std::vector<exec::Table>& tables() const { return tables_; }
@@ -162,6 +164,7 @@ class Protocol {
   std::condition_variable changed_;
   State state_ = State::kPulls;
   int64_t round_ = kStartUp;
+  int64_t written_after_ = kStartUp;  // the last round that a trainer has asked a checkpoint of
   absl::Status failure_;
   Asked asked_;
   std::vector<Trainer> trainers_;

@@ -109,6 +109,7 @@ absl::StatusOr<exec::Turn> Protocol::Next() {
       turn->kind = exec::Turn::Kind::kProgram;
       turn->when = exec::When::kRound;
       turn->round = round_;
+      turn->asked = written_after_ == round_;
       break;
     }
     if (asked_.Begin(*turn, answers)) break;

@@ -99,6 +99,7 @@ void RequestCall::Handle() {
     case Request::kEndPhase: {
       const auto phase = PhaseOf(request_.end_phase());
       if (!phase.ok()) return Answer(phase.status());
+      if (request_.end_phase().checkpoint()) protocol.CheckpointAfter(request_.round());
       return protocol.EndPhase(trainer, request_.round(), *phase, answer);
     }
     case Request::kCheckpoint:

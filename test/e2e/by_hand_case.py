@@ -244,7 +244,9 @@ def main(tools, corpus, name, ranks, steps, *flags):
             call(case.tool, "export", job, "-o", job + ".programs")
             saved, feeds = os.path.join(work, "job%d.saved" % count), os.path.join(case.folder, "feeds")
             rates = case.description.get("lr_per_step")
-            found = case.run(job, saved, given, feeds, int(steps), rates[: int(steps)] if rates else None)
+            # On several ranks masks are not given, nor are weights pruned: both are made of the weights that are given.
+            begin = given if count == 1 else os.path.join(case.folder, "init")
+            found = case.run(job, saved, begin, feeds, int(steps), rates[: int(steps)] if rates else None)
             worst = compare_losses(what, found, losses)
             for parameter in case.params:
                 values = Record(os.path.join(saved, parameter)).values

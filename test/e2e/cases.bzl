@@ -51,7 +51,12 @@ SHARDING = {
     "sharding_clip": ["static26/mlp_stages", "2", "4/2@3", "--min-shard", "100", "--segment-broadcast-MB", "0"],
     "sharding_bert_tiny": ["fluid18/bert_tiny", "'!2'"],
     "sharding_recompute": ["static26/gpt_tiny_recompute", "2@3"],
-    "sharding_rules": ["fluid18/lars_mlp", "2"],
+    "sharding_pipeline": ["static26/mlp_stages", "4/2", "4@2", "8/2@2", "--pipeline", "--accumulate-steps", "4"],
+    "sharding_pipeline_tied": ["static26/gpt_tiny_stages", "4/2", "4@2", "--pipeline", "--accumulate-steps", "4"],
+    "sharding_tensor_parallel": ["static26/gpt_tiny", "4/2", "8/2@2", "4/2@3", "--tensor-parallel", "--tensor-parallel-degree", "2"],
+    "sharding_pipeline_tensor_parallel": ["static26/gpt_tiny", "8/2@2", "--pipeline", "--stages", "2", "--accumulate-steps", "2", "--tensor-parallel", "--tensor-parallel-degree", "2"],
+    "sharding_rules": ["fluid18/lars_mlp", "2", "4/2@3"],
+    "sharding_lamb": ["fluid18/lamb_mlp", "2", "4@3"],
     "sharding_sync_batch_norm": ["static26/resnet_thin", "2", "--sync-batch-norm"],
 }
 
@@ -122,7 +127,7 @@ SHARDING_ALL = [
     "static26/word2vec",
 ]
 
-# Case -> why it is not trained with parameter servers (docs/passes/parameter-server.md).
+# Case -> why it is not trained with parameter servers without rounds (docs/passes/parameter-server.md).
 PSERVER_REFUSED = {
     "fluid18/dpsgd_mlp": "draws random numbers",
 }

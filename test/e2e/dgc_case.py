@@ -2,7 +2,9 @@
 computed here from the gradients that the single-device program gives on every replica's share of the batch. Nothing here knows how a job does that.
 Bytes that the runtime counts are those of (place, value) pairs and of the dense gradients that are left.
 
-    dgc_case.py TOOL_FOLDER CORPUS CASE RANKS STEPS [TRANSPILE FLAG...]
+    dgc_case.py TOOL_FOLDER CORPUS CASE RANKS STEPS [decay=COEFFICIENT] [clip=NORM] [TRANSPILE FLAG...]
+
+decay: the momentum ops of the case are told to decay by themselves; clip: a clip_by_norm of every gradient is put in front of them.
 
 With 8 STEPS, all that are recorded, only what is learned and sent is looked at: which of two equal elements goes first is a matter of rounding, and
 after some steps the two trainings have gone ways of their own.
@@ -35,7 +37,7 @@ def gradient_in(folder, name):
 class Rule:
     """The momentum updates of a program, and how a request compresses them."""
 
-    def __init__(self, text, flags, ranks):
+    def __init__(self, text, flags, ranks, decay, clip):
         update = re.search(r"pd.momentum [^\n]*", text).group(0)
         number = lambda name: float((re.search(name + r" = ([0-9.e+-]+)", update) or [0, 0])[1])
         self.mu, self.ranks = number("mu"), ranks
@@ -48,6 +50,7 @@ class Rule:
         self.ramp = int(given.get("--dgc-rampup-step", 1))
         self.sparsity = [float(s) for s in given.get("--dgc-sparsity", "0.999").split(",")]
         self.least = int(given.get("--dgc-min-size", 16384))
+        self.decay, self.clip = decay, clip
 
     def kept(self, size, step):
         """Elements that a rank sends of a parameter in a step counted from 0; 0: the gradient is dense."""
@@ -56,6 +59,17 @@ class Rule:
         stage = min((step - self.begin) * len(self.sparsity) // self.ramp, len(self.sparsity) - 1)
         share = self.sparsity[stage]
         return 0 if share == 0 else max(1, math.floor(size * (1 - share) + 1e-6))
+
+    def clipped(self, g, bound):
+        norm = math.sqrt(sum(x * x for x in g))
+        return [x * bound / norm for x in g] if self.clip and norm > bound else g
+
+    def of_rank(self, g):
+        """A rank's gradient on its share, as a rank with compressed parameters sees it: N g, of which g is clipped to the bound over the root of N."""
+        return self.clipped(g, self.clip * math.sqrt(self.ranks))
+
+    def decayed(self, g, w):
+        return [x + self.decay * y for x, y in zip(g, w)] if self.decay else g
 
     def velocity(self, u, g):
         """u', and what the update or v takes of it."""
@@ -67,6 +81,9 @@ class Rule:
 
     def dense(self, w, u, gradients, rate):
         mean = [sum(each) / self.ranks for each in zip(*gradients)]
+        if len(w) < self.least:
+            mean = self.clipped(mean, self.clip)
+        mean = self.decayed(mean, w)
         v = [self.mu * x + g for x, g in zip(u, mean)]
         step = [g + self.mu * x for x, g in zip(v, mean)] if self.nesterov else v
         return [x - rate * s for x, s in zip(w, step)], v
@@ -75,7 +92,7 @@ class Rule:
         """w', and u and v of every rank in place. `tied` gathers elements of which rounding says whether they are sent: equal to the least that is."""
         merged = [0.0] * len(w)
         for rank, g in enumerate(gradients):
-            us[rank], new = self.velocity(us[rank], g)
+            us[rank], new = self.velocity(us[rank], self.decayed(g, w))
             v = [x + y for x, y in zip(vs[rank], new)]
             order = sorted(range(len(v)), key=lambda i: -abs(v[i]))
             least = abs(v[order[kept - 1]])
@@ -119,7 +136,8 @@ def replicas(tool, program, description, folder, work, rule, steps):
             total += scalar(found[description["loss"]][0])
             rate = scalar(found[rule.rate][0])
             for name in names:
-                gradients[name].append(read_npy(gradient_in(fetched, name + "@GRAD")))
+                own = read_npy(gradient_in(fetched, name + "@GRAD"))
+                gradients[name].append(rule.of_rank(own) if len(w[name]) >= rule.least else own)
         losses.append(total / ranks)
         for name in names:
             kept = rule.kept(len(w[name]), step)
@@ -154,6 +172,31 @@ def bytes_of(rule, sizes, step):
     return total
 
 
+def edited(text, decay, clip):
+    """The program with momentum ops that decay by themselves, and with clips in front of them."""
+    if decay:
+        said = ' regularization_coeff = %g : f32, regularization_method = "l2_decay", mu = ' % decay
+        text = re.sub(r"(pd\.momentum [^\n]*?[{,]) ?mu = ", r"\1" + said, text)
+    names = []
+
+    def with_clip(found):
+        name = "clip_%d.tmp_0" % len(names)
+        names.append((name, found.group("type")))
+        line = '%s%%clip%d = pd.clip_by_norm X(%s) -> Out("%s") {max_norm = %g : f32, op_role = 2 : i32} : (%s) -> %s\n'
+        line %= (found.group("indent"), len(names), found.group("grad"), name, clip, found.group("type"), found.group("type"))
+        return line + found.group(0).replace("Grad(%s)" % found.group("grad"), "Grad(%%clip%d)" % len(names))
+
+    if clip:
+        momentum = r"(?m)^(?P<indent> *)\S+ = pd\.momentum Grad\((?P<grad>[^)]*)\)[^\n]* : \((?P<type>tensor<[^>]*>)[^\n]*"
+        text = re.sub(momentum, with_clip, text)
+        for name, kind in names:
+            dims = ", ".join(kind[len("tensor<") : -len("xf32>")].split("x"))
+            line = '  pd.decl "%s" tensor of float32 [%s] lod 0 {persistable = false}\n' % (name, dims)
+            at = text.index("  pd.decl ")
+            text = text[:at] + line + text[at:]
+    return text
+
+
 def main(tools, corpus, case, ranks, steps, *flags):
     tool, folder = os.path.join(tools, "dtranspile"), os.path.join(corpus, case)
     ranks, steps = int(ranks), int(steps)
@@ -167,8 +210,17 @@ def main(tools, corpus, case, ranks, steps, *flags):
     with tempfile.TemporaryDirectory() as work:
         text = os.path.join(work, "main.mlir")
         call(tool, "convert", program[0], text)
+        asked = dict(word.split("=") for word in flags if not word.startswith("-") and "=" in word)
+        flags = [word for word in flags if word.startswith("-") or "=" not in word]
+        decay, clip = (float(asked.get(name, 0)) for name in ("decay", "clip"))
         with open(text) as f:
-            rule = Rule(f.read(), flags, ranks)
+            content = edited(f.read(), decay, clip)
+        if asked:
+            program[0] = os.path.join(work, "edited.pdmodel")
+            with open(text, "w") as f:
+                f.write(content)
+            call(tool, "convert", text, program[0])
+        rule = Rule(content, flags, ranks, decay, clip)
         alone = steps >= 8
         if not alone:
             losses, w, u, v, tied = replicas(tool, program, description, folder, work, rule, steps)

@@ -74,11 +74,6 @@ TABLE = [
         2,
         "--checkpoint-every: into which folder? Add --checkpoint-dir DIR",
     ),
-    (
-        RUN + FEEDS + ["--checkpoint-dir", "HERE/kept"],
-        2,
-        "--checkpoint-dir: how often? Add --checkpoint-every ROUNDS",
-    ),
     (["transpile", "-o", "HERE/o"], 2, "transpile: MAIN is required"),
     (["transpile", "CASE/main.pdmodel"], 2, "transpile: --output is required"),
     (

@@ -108,6 +108,10 @@ PAIRS = {
         "static26/gpt_tiny": ["4"] + _STAGES,
         "static26/mlp_stages": ["4", "--pipeline", "--accumulate-steps", "4"],
     }),
+    "sharding_fp16_allreduce": ("fp16_all_reduce_case.py", {
+        "static26/gpt_tiny": ["2", "--sharding"],
+        "fluid18/mnist_mlp": ["4", "--sharding", "--sharding-degree", "2"],
+    }),
     "dgc_recompute": ("dgc_case.py", {
         "fluid18/mnist_mlp": ["2", "4", "--dgc-min-size", "500", "--dgc-sparsity", "0.99"] + _SQRT,
     }),
@@ -128,6 +132,11 @@ COMBINATIONS = {
     "split_stages_fp16_allreduce": ("fp16_all_reduce_case.py", ["static26/gpt_tiny", "8"] + _SPLIT + _STAGES),
     "split_stages_recompute_lamb": (_PAIR, ["static26/gpt_tiny", "20", "4/2", "--lamb"] + _STAGES + _SQRT),
     "shards_recompute_merge": ("gradient_merge_case.py", ["static26/mlp_stages", "2", "2", "--sharding"] + _SQRT),
+    "shards_stages_amp": ("amp_case.py", ["train", "static26/gpt_tiny_stages", "4", "--sharding", "--pipeline", "--accumulate-steps", "4"]),
+    "shards_stages_overflow": ("amp_case.py", ["overflow", "static26/gpt_tiny_stages", "4", "--sharding", "--sharding-stage", "2", "--pipeline", "--accumulate-steps", "2"]),
+    "shards_stages_recompute_lamb": ("pipeline_case.py", ["static26/gpt_tiny", "4", "'--lamb %s'" % " ".join(_SQRT), "'--sharding --sharding-stage 2 --stages 2 --accumulate-steps 2'"]),
+    "shards_split_amp": ("amp_case.py", ["train", "static26/gpt_tiny", "4", "--sharding"] + _SPLIT),
+    "shards_split_merge": (_PAIR, ["static26/gpt_tiny", "80", "4/2", "--sharding"] + _MERGE),
     "stages_recompute_lamb": ("pipeline_case.py", ["static26/gpt_tiny", "2", "'--lamb %s'" % " ".join(_SQRT), "'--stages 2 --accumulate-steps 2'"]),
 }
 

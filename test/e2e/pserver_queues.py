@@ -1,21 +1,26 @@
 """How gradients wait on a trainer, through the command line (docs/parameter-server.md, Queues). One trainer, so that the algorithm says what comes out:
 gradients merged in twos are gradient merge over two steps, bytes of pushes halve; pulls left out halve what is received; small queues and threads change
-no bit. With a receiver the loss comes within a band of synchronous rounds, for several seeds and two trainers. Combinations that mean nothing are refused.
+no bit. A full queue holds up a trainer whose server stands still, a long one does not. With a receiver the loss comes within a band of synchronous rounds, for several seeds and two trainers. Combinations that mean nothing are refused.
 
     pserver_queues.py TOOL_FOLDER CORPUS CASE
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from pserver_case import flags_of, programs_of, read_json
 from train_case import LIMIT_SECONDS, call, fail, scalar
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "jobs"))
 
+import checkpoints  # noqa: E402
+
 LOSS = "mean_0.tmp_0"
+STOPPED = 1.5
 BAND, NOISE = 1.25, 1e-3
 MERGED = "1x2s+preset=async+max_merge_var_num=2+min_send_grad_num_before_recv=4+send_wait_times=1000"
 REFUSED = {
@@ -100,6 +105,38 @@ def check_small(case):
     print("queues of one gradient and four threads: the bits of rounds")
 
 
+def slowest_step(case, text, feeds, folder):
+    """Seconds of the longest step of a run whose server stands still for STOPPED seconds in the middle."""
+    report = os.path.join(case.work, "report.json")
+    words = [case.tool, "run", case.job(text, flags_of(text)[0]), "--feeds", feeds, "--report", report]
+    words += ["--cache", os.path.join(case.work, "cache"), "--checkpoint-dir", folder, "--checkpoint-every", "2000"]
+    run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    checkpoints.await_checkpoint(folder)
+    server = checkpoints.workers_of(run.pid)[-1]
+    os.kill(server, signal.SIGSTOP)
+    time.sleep(STOPPED)
+    os.kill(server, signal.SIGCONT)
+    said = run.communicate(timeout=LIMIT_SECONDS)[0]
+    if run.returncode != 0:
+        fail("%s: status %d:\n%s" % (text, run.returncode, said))
+    return max(read_json(report)["ranks"][0]["step_ms"]) / 1000
+
+
+def check_bound(case):
+    """A trainer that never pulls by itself goes on while its server stands still, until a queue is full."""
+    feeds = os.path.join(case.work, "long")
+    os.makedirs(feeds)
+    for name in os.listdir(os.path.join(case.folder, "feeds")):
+        checkpoints.tile(os.path.join(case.folder, "feeds", name), os.path.join(feeds, name), 490)
+    seconds = []
+    for size in (2, 65536):
+        text = "1x1+preset=async+independent_recv_thread=true+send_queue_size=%d" % size
+        seconds.append(slowest_step(case, text, feeds, os.path.join(case.work, "kept%d" % size)))
+    if not (seconds[0] > 0.9 * STOPPED > 1.8 * seconds[1]):
+        fail("a server that stands still for %.1f s: longest steps %s" % (STOPPED, seconds))
+    print("a server stands still for %.1f s: a step waits %.2f s with a queue of 2, %.2f s with 65536" % (STOPPED, *seconds))
+
+
 def check_receiver(case):
     import async_case
 
@@ -141,6 +178,7 @@ def main(tools, corpus, name):
         check_merged(case)
         check_pulls(case)
         check_small(case)
+        check_bound(case)
         check_receiver(case)
         check_refused(case)
 

@@ -1,4 +1,4 @@
-"""Cases that parameter servers do not take: transpile says why, and writes nothing.
+"""Cases that parameter servers without rounds do not take: transpile says why, and writes nothing.
 
     pserver_refused.py TOOL_FOLDER CORPUS CASE=TEXT...
 """
@@ -21,7 +21,7 @@ def main(tools, corpus, *entries):
             words = [tool, "transpile", os.path.join(folder, "main.pdmodel")]
             words += ["--startup", os.path.join(folder, "startup.pdmodel"), "-o", job]
             done = subprocess.run(
-                words + ["--mode", "pserver", "--trainers", "2", "--pservers", "2"],
+                words + ["--mode", "pserver", "--trainers", "2", "--pservers", "2", "--preset", "async"],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,

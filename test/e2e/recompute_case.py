@@ -37,6 +37,8 @@ class Case:
         words = [self.tool, "transpile", self.program[0], "--startup", self.program[1], "-o", job]
         words += ["--force", "--trainers", str(ranks), "--recompute", "--recompute-checkpoints", checkpoints, *flags]
         said = call(*words)
+        if "moves nothing" in said:
+            fail("%s (%s) on %s rank(s): nothing is moved to the host" % (self.name, checkpoints, ranks))
         return job, "nothing is computed again" not in said
 
     def run(self, job, *flags):

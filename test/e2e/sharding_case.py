@@ -3,7 +3,7 @@ that are cut included, those of the run on one device, in its shapes. Every job 
 
     sharding_case.py TOOL_FOLDER CORPUS CASE JOB... [TRANSPILE FLAG...]
 
-JOB is RANKS, RANKS/DEGREE (the others hold replicas) or either with @STAGE; with ! in front what is sent in a step is counted too, and compared with what
+Some variables of each lie in parts. JOB is RANKS, RANKS/DEGREE (the others hold replicas) or either with @STAGE; with ! in front what is sent in a step is counted too, and compared with what
 the same ranks send where nothing is cut: no more but for the pad, with stage 3 half as much again (docs/passes/sharding.md).
 """
 
@@ -89,6 +89,13 @@ def compare_with_one(what, job, saved, alone, case):
     return count
 
 
+def parts_of(job):
+    """Variables that lie in parts along the axis."""
+    with open(os.path.join(job, "manifest.json")) as f:
+        variables = json.load(f)["persistables"]
+    return sum("sharding: S(flat" in (variable["relation"] or "") for variable in variables)
+
+
 def main(tools, corpus, name, *words):
     count = next((i for i, word in enumerate(words) if word.startswith("--")), len(words))
     jobs, flags = words[:count], words[count:]
@@ -104,6 +111,8 @@ def main(tools, corpus, name, *words):
             job = case.transpile(what, ranks, *options)
             found, saved = case.run(what, job)
             text = "%s, job %s" % (name, word)
+            if not parts_of(job):
+                fail("%s: no variable lies in parts" % text)
             worst = compare_losses(text, found["fetch"][loss_of(case.description)], case.golden)
             after = os.path.join(case.folder, "after")
             if os.path.isdir(after):

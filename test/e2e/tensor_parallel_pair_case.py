@@ -1,5 +1,5 @@
 """Trains one case of the corpora with layers split over ranks and another strategy beside that. Losses and all variables, those that lie in parts included, are
-those of that strategy alone on one rank, without a pipeline, in its shapes. Every job is verified.
+those of that strategy alone on one rank, without a pipeline and parts, in its shapes. Every job is verified.
 
     tensor_parallel_pair_case.py TOOL_FOLDER CORPUS CASE PARTS JOB... TRANSPILE_FLAG...
 
@@ -16,7 +16,7 @@ from tensor_parallel_case import parts_of
 from train_case import call, check_verified, compare_losses, fail, loss_of
 
 
-STAGES = ("--pipeline", "--stages", "--accumulate-steps", "--schedule-mode")  # what needs several ranks
+STAGES = ("--pipeline", "--stages", "--accumulate-steps", "--schedule-mode", "--sharding", "--sharding-stage")  # what needs several ranks
 
 
 def without_stages(flags):

@@ -20,6 +20,7 @@ from checkpoints import (  # noqa: E402
     UNFINISHED,
     Runs,
     await_checkpoint,
+    check_request,
     complete,
     files_of,
     kill,
@@ -193,6 +194,7 @@ def main(tools, corpus, case):
         try:
             for mode in MODES:
                 check_alone(runs, mode)
+            check_request(runs, long_feeds(runs), transpiled(job, "async", "1x2s"), processes=3)
             for mode in ("async", "geo"):
                 check_by_hand(runs, mode)
                 check_faults(runs, mode)

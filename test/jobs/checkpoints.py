@@ -149,13 +149,38 @@ def kill(pid):
     os.kill(pid, signal.SIGKILL)
 
 
-def check_faults(runs):
-    """A long run that is hit while it writes checkpoints all the time."""
+def long_feeds(runs):
     feeds = os.path.join(runs.work, "feeds")
     os.makedirs(feeds)
     for name in os.listdir(os.path.join(runs.job.case, "feeds")):
         tile(os.path.join(runs.job.case, "feeds", name), os.path.join(feeds, name), 4000)
+    return feeds
 
+
+def check_request(runs, feeds, path, processes):
+    """SIGUSR1 to `run`: one checkpoint of some step, from which a run goes on with the same bits."""
+    folder = os.path.join(runs.work, "requested")
+    words = runs.job.words("--feeds", feeds, "--init", os.path.join(runs.job.case, "init"))
+    words[2] = path
+    process = runs.job.start(words + ["--checkpoint-dir", folder], {})
+    end = time.time() + 30
+    while len(workers_of(process.pid)) < processes and time.time() < end:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGUSR1)
+    await_checkpoint(folder)
+    os.kill(process.pid, signal.SIGTERM)
+    runs.job.finish("asked for a checkpoint", FAILED, process, "interrupted by signal 15")
+    if len(complete(folder)) != 1:
+        fail("one checkpoint was asked for, there are %s" % complete(folder))
+    words = ["--feeds", feeds, "--steps", str(int(complete(folder)[0][5:]) + 2)]
+    whole = runs.run("not_asked", path, *words, *runs.job.inputs()[2:])
+    again = runs.run("was_asked", path, *words, "--checkpoint-dir", folder, "--resume")
+    same("going on from what was asked for", whole, again)
+    print("a checkpoint on request: %s" % complete(folder)[0])
+
+
+def check_faults(runs, feeds):
+    """A long run that is hit while it writes checkpoints all the time."""
     for what, hit, fragment in [
         ("no room", no_room, "is not written"),
         ("a server is killed", kill, "was killed by signal 9"),
@@ -199,7 +224,9 @@ def main(tools, corpus, job_path, case):
         try:
             whole = check_resume(runs, one_server)
             check_by_hand(runs, whole)
-            check_faults(runs)
+            feeds = long_feeds(runs)
+            check_request(runs, feeds, runs.job.path, processes=4)
+            check_faults(runs, feeds)
         finally:
             job.end()
 

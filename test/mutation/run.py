@@ -40,6 +40,9 @@ LIMIT_CPU_SECONDS = 60
 # Ways through data parallelism: name -> flags of transpile.
 OPTIONS = {
     "plain": ["--trainers", "2", "--fuse-all-reduce-ops", "false"],
+    "thirds": ["--trainers", "3"],
+    "thirds_local_sgd": ["--trainers", "3", "--collective-mode", "local_sgd"],
+    "thirds_merged": ["--trainers", "3", "--gradient-merge", "--gradient-merge-k-steps", "3"],
     "buckets": ["--trainers", "4", "--nccl-comm-num", "2"],
     "hierarchical": [
         "--trainers",
@@ -58,6 +61,8 @@ OPTIONS = {
     "half": ["--trainers", "2", "--fp16-allreduce"],
     "sharding": ["--trainers", "2", "--sharding"],
     "replicas": ["--trainers", "4", "--sharding", "--sharding-degree", "2"],
+    "shards_stages": ["--trainers", "4", "--sharding", "--pipeline", "--accumulate-steps", "2"],
+    "shards_split": ["--trainers", "4", "--sharding", "--tensor-parallel", "--tensor-parallel-degree", "2"],
     "stage3": ["--trainers", "2", "--sharding", "--sharding-stage", "3"],
     "amp": ["--trainers", "2", "--amp"],
     "amp_static": ["--trainers", "2", "--amp", "--use-dynamic-loss-scaling=false"],
@@ -70,6 +75,7 @@ OPTIONS = {
 SERVERS = ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
 SERVERS += ["--min-block-size", "8", "--allow-small-blocks"]
 MERGED = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
+LAYERS = ["--tensor-parallel", "--tensor-parallel-degree", "2"]
 # Not of every program: a CASE@OPTION names them.
 STAGES = {
     "amp_merged": ["--trainers", "2", "--amp"] + MERGED,
@@ -89,12 +95,18 @@ STAGES = {
     "half_async": SERVERS + ["--preset", "half_async"],
     "geo": SERVERS + ["--preset", "geo", "--geo-sgd-need-push-nums", "2"],
     "dc_asgd": SERVERS + ["--preset", "async", "--enable-dc-asgd"],
-    "layers": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2"],
-    "layers_replicas": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2"],
-    "parallel_input": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2", "--input-parallel", "mp"],
-    "layers_merged": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2", "--gradient-merge", "--gradient-merge-k-steps", "2"],
-    "layers_amp": ["--trainers", "2", "--tensor-parallel", "--tensor-parallel-degree", "2", "--amp"],
-    "layers_stages": ["--trainers", "4", "--tensor-parallel", "--tensor-parallel-degree", "2", "--pipeline", "--accumulate-steps", "2"],
+    "dgc": ["--trainers", "2", "--dgc"],
+    "lamb_every_third": ["--trainers", "2", "--lamb", "--collective-mode", "local_sgd"]
+    + ["--localsgd-k-steps", "3"],
+    "layers": ["--trainers", "2"] + LAYERS,
+    "layers_vocabulary": ["--trainers", "2"] + LAYERS + ["--tensor-parallel-min-vocabulary", "12"],
+    "layers_replicas": ["--trainers", "4"] + LAYERS,
+    "layers_merged": ["--trainers", "4"] + LAYERS + MERGED,
+    "layers_amp": ["--trainers", "2"] + LAYERS + ["--amp"],
+    "layers_recompute": ["--trainers", "2"] + LAYERS
+    + ["--recompute", "--recompute-checkpoints", "sqrt"],
+    "layers_stages": ["--trainers", "4"] + LAYERS + ["--pipeline", "--accumulate-steps", "2"],
+    "parallel_input": ["--trainers", "4"] + LAYERS + ["--input-parallel", "mp"],
     "pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_replicas": ["--trainers", "4", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],

@@ -27,6 +27,7 @@ std::vector<Kind> ampKinds();
 std::vector<Kind> jobKinds();
 std::vector<Kind> wordKinds();
 std::vector<Kind> orderKinds();
+std::vector<Kind> claimKinds();
 
 // The ops of a kind in the program of the view, in its order.
 template <typename Op>

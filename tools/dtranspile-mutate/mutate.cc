@@ -90,10 +90,11 @@ void Edits::add(mlir::Operation* at, std::string what, std::function<void()> app
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = [] {
     std::vector<Kind> rows;
-    for (auto part : {communicationKinds, scaleKinds, lineageKinds, variableKinds, attributeKinds,
-                      nameKinds, contractKinds, programKinds, placementKinds, pipelineKinds,
-                      serverKinds, ampKinds, recomputeKinds, semanticKinds, shardingKinds,
-                      layerKinds, jobKinds, wordKinds, orderKinds})
+    for (auto part :
+         {communicationKinds, scaleKinds,    lineageKinds,   variableKinds,  attributeKinds,
+          nameKinds,          contractKinds, programKinds,   placementKinds, pipelineKinds,
+          serverKinds,        ampKinds,      recomputeKinds, semanticKinds,  shardingKinds,
+          layerKinds,         jobKinds,      wordKinds,      orderKinds,     claimKinds})
       llvm::append_range(rows, part());
     return rows;
   }();

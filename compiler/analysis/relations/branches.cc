@@ -93,8 +93,9 @@ bool isUniformBranch(const Scene& scene, mlir::Operation* op) {
   const BranchRow* row = rowOf(op);
   if (!row || row->repeats || !isLocal(op)) return false;
   mlir::Value predicate = pd::OpView(op).input(row->predicate);
+  if (!predicate) return false;
   const Reading& decides = scene.of(predicate).whole;
-  return predicate && decides.isReplicated() && decides.scale.isOne() &&
+  return decides.isReplicated() && decides.scale.isOne() &&
          llvm::any_of(op->getOperands(),
                       [&](mlir::Value value) { return !scene.of(value).whole.isReplicated(); });
 }

@@ -12,17 +12,22 @@ namespace {
 
 using dist::Reduce;
 
-// Parts of one dim over several axes lie in the order of the mesh, its last axis fastest
+// Parts of one dim over several axes lie in the order of the mesh, its last axis fastest; what is
+// flat is flat parts of what the cuts of dims leave, whatever the order of their axes
 // (docs/dialects/dist.md). A cut cuts the parts that are there, so its axes stand after those that
 // the dim is cut over already; and the last cuts are put together first.
 bool innermost(const Reading& reading, const Axes& axes, llvm::ArrayRef<unsigned> own,
                int64_t dim) {
   for (unsigned axis = own.empty() ? axes.count() : own.front() + 1; axis < axes.count(); ++axis) {
     const State& state = reading.states[axis];
-    bool along =
-        state.isSplit() && (state.dim == dim || state.dim == dist::kFlat || dim == dist::kFlat);
+    const bool along = state.isSplit() && state.dim == dim;
     if (along && axes.sizes[axis] > 1 && !llvm::is_contained(own, axis)) return false;
   }
+  // Of a flat part no dim is there to be cut, or put together.
+  for (unsigned axis = 0; dim != dist::kFlat && axis < axes.count(); ++axis)
+    if (const State& state = reading.states[axis];
+        state.isSplit() && state.dim == dist::kFlat && axes.sizes[axis] > 1)
+      return false;
   return true;
 }
 
@@ -202,6 +207,27 @@ void demandReduction(const Scene& scene, mlir::Operation* op, dist::CommOp comm)
   }
 }
 
+// Where ranks take steps of their own a gradient is each rank's: a merged one, once averaged, has
+// the scale of what the reference's ops give on a share, and is none of any share.
+void demandOwn(const Scene& scene, mlir::Operation* op, dist::CommOp comm) {
+  const Contracts& contracts = scene.question.contracts;
+  if (scene.question.startup ||
+      llvm::none_of(contracts.sites, [](const auto& one) { return isOwnStepTag(one.first); }))
+    return;
+  for (mlir::Value operand : op->getOperands()) {
+    const Relation& relation = scene.of(operand);
+    if (!relation.gradient || !relation.parts.known) continue;
+    for (unsigned axis : axesOfComm(scene.axes(), comm)) {
+      if (!relation.parts.states[axis].isParts()) continue;
+      scene.report(op, Message::Level::Refuted, "contract",
+                   "combines the ranks' gradients " + nameText(operand) +
+                       ", where every rank takes the step on its own share",
+                   "leave gradients as they are, and average what the contract says");
+      break;
+    }
+  }
+}
+
 // A result of unknown relation keeps its lineage: what follows is still compared with the right
 // variable.
 void give(const Scene& scene, mlir::Value result, const Awaited& awaited) {
@@ -253,6 +279,7 @@ void visitCollective(const Scene& scene, mlir::Operation* op) {
     return scene.giveUnknown(op, why);
   }
   demandReduction(scene, op, comm);
+  demandOwn(scene, op, comm);
   std::vector<Awaited> results;
   for (mlir::Value operand : op->getOperands()) {
     Awaited result;

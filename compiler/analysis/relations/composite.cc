@@ -5,27 +5,34 @@
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/relations/composite_body.h"
 #include "compiler/analysis/relations/compression.h"
+#include "compiler/analysis/relations/norm_body.h"
+#include "compiler/analysis/relations/part_forms.h"
 #include "compiler/analysis/relations/transfer.h"
-#include "compiler/analysis/relations/vocabulary.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {
 namespace {
 
-// The ops whose composites are understood: what they exchange are sums over the batch, and with one
-// rank they are the op itself; or they ask servers for what the op would read. The body of any
-// other may compute anything from operands that the reference's op takes too.
+// The ops whose composites are understood: what they exchange are sums over the batch, or over
+// parts of a tensor, and with one rank they are the op itself; or they ask servers for what the op
+// would read. The body of any other may compute anything from operands that the reference's op
+// takes too.
 struct CompositeRow {
   llvm::StringLiteral name, type;
 };
-constexpr CompositeRow kComposites[] = {
-    {"sync_batch_norm", "batch_norm"}, {"sync_batch_norm_grad", "batch_norm_grad"},
-    {"lookup_table", "lookup_table"},  {"lookup_table_v2", "lookup_table_v2"},
-    {kCompressedUpdate, "momentum"},   {kLocalClip, "clip_by_norm"}};
+constexpr CompositeRow kComposites[] = {{"sync_batch_norm", "batch_norm"},
+                                        {"sync_batch_norm_grad", "batch_norm_grad"},
+                                        {"lookup_table", "lookup_table"},
+                                        {"lookup_table_v2", "lookup_table_v2"},
+                                        {kCompressedUpdate, "momentum"},
+                                        {kLocalClip, "clip_by_norm"},
+                                        {kShardedClip, "clip_by_norm"},
+                                        {kShardedLars, "lars_momentum"},
+                                        {kShardedLamb, "lamb"}};
 
 bool isUnderstood(llvm::StringRef composite) {
-  return vocabularyForm(composite) ||
+  return partForm(composite) ||
          llvm::any_of(kComposites, [&](const CompositeRow& one) { return one.name == composite; });
 }
 
@@ -38,7 +45,7 @@ bool divides(const pd::OpView& view) {
 }  // namespace
 
 bool compositeStandsFor(llvm::StringRef composite, llvm::StringRef type) {
-  if (const VocabularyForm* form = vocabularyForm(composite)) return form->type == type;
+  if (const PartForm* form = partForm(composite)) return form->type == type;
   return llvm::any_of(kComposites, [&](const CompositeRow& one) {
     return one.name == composite && one.type == type;
   });
@@ -76,13 +83,15 @@ mlir::Operation* enterComposite(const Scene& scene, dist::CompositeOp composite)
                              reference),
            nullptr;
   if (!operandsStandFor(scene, composite, reference)) return nullptr;
-  if (isLookup(composite) || isCompression(composite) || vocabularyForm(composite.getOp()))
+  if (isLookup(composite) || isCompression(composite) || partForm(composite.getOp()))
     return reference;
-  if (std::string why = bodyDiffers(composite, scene.axes()); !why.empty())
-    scene.report(
-        composite, Message::Level::Unknown, "body",
-        "is a composite whose body is not known to be its op over the whole batch: it " + why,
-        "let the pass that makes composites write it");
+  const bool norms = takesNormsOfParts(composite);
+  if (std::string why = norms ? normBodyDiffers(composite) : bodyDiffers(composite, scene.axes());
+      !why.empty())
+    scene.report(composite, Message::Level::Unknown, "body",
+                 std::string("is a composite whose body is not known to be its op ") +
+                     (norms ? "on parts" : "over the whole batch") + ": it " + why,
+                 "let the pass that makes composites write it");
   mlir::Block& body = composite.getBody().front();
   for (auto [argument, input] : llvm::zip(body.getArguments(), composite.getInputs())) {
     Relation inside = scene.of(input);

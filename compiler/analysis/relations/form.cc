@@ -65,6 +65,15 @@ class Evaluation {
   }
   // A zero fits whatever it is added to, unless the result has a dim from it alone.
   bool skipped(const Term& term) const { return isZeroOfSum(term) && !lendsDim(term); }
+  // Lies flat along some axis: what is cut along a dim by another one is as flat, since no dim is
+  // left to be told from the others.
+  bool isFlat(const Term& term) const {
+    const auto& states = readingOf_(term.value).states;
+    for (unsigned axis = 0; axis < axes_.count(); ++axis)
+      if (states[axis].isSplit() && states[axis].dim == dist::kFlat && axes_.sizes[axis] > 1)
+        return true;
+    return false;
+  }
   bool lendsDim(const Term& term) const {
     return llvm::any_of(term.labels, [&](int label) {
       return label >= 0 && llvm::is_contained(form_.result, label) &&
@@ -110,7 +119,7 @@ class Evaluation {
 // Split dims are compared by label: two operands that are cut along the same label, and by the same
 // layout, meet element by element on every rank.
 bool Evaluation::surveySplit(unsigned axis, const Term& term, const State& state, AxisView& view) {
-  if (state.dim == dist::kFlat) {
+  if (state.dim == dist::kFlat || isFlat(term)) {
     view.flat = true;
     return true;
   }
@@ -134,7 +143,7 @@ bool Evaluation::surveySplit(unsigned axis, const Term& term, const State& state
 bool Evaluation::meets(unsigned axis, int one, int other) const {
   return llvm::any_of(form_.terms, [&](const Term& term) {
     const State& state = readingOf_(term.value).states[axis];
-    if (skipped(term) || !state.isSplit() || state.dim == dist::kFlat ||
+    if (skipped(term) || !state.isSplit() || isFlat(term) ||
         state.dim >= static_cast<int>(term.labels.size()))
       return false;
     const int label = term.labels[state.dim];
@@ -215,7 +224,7 @@ bool Evaluation::flatResult(unsigned axis) {
     const State& state = readingOf_(term.value).states[axis];
     mlir::RankedTensorType type = fixedType(term.value);
     if (state.isReplicated() && type && type.getNumElements() == 1) continue;
-    if (!state.isSplit() || state.dim != dist::kFlat)
+    if (!state.isSplit() || !isFlat(term))
       return lose("mixes a flat part with another operand", axis, term.value);
     if (first && (!type || fixedType(first->value).getShape() != type.getShape() ||
                   first->labels != term.labels))

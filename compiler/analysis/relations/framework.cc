@@ -2,10 +2,10 @@
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/composite_body.h"
+#include "compiler/analysis/relations/part_bodies.h"
 #include "compiler/analysis/relations/rpc.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "compiler/analysis/relations/updates.h"
-#include "compiler/analysis/relations/vocabulary_body.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/types.h"
 
@@ -203,14 +203,18 @@ void checkExtents(const Scene& scene, mlir::Operation* op, mlir::Operation* refe
     if (!own || !all || own.getShape() == all.getShape()) continue;
     llvm::SmallVector<int64_t> part(all.getShape());
     const Reading& whole = scene.of(result).whole;
-    for (unsigned a = 0; whole.known && a < scene.axes().count(); ++a) {
-      const State& state = whole.states[a];
-      if (!state.isSplit()) continue;
-      if (state.dim == dist::kFlat)
-        part = {all.hasStaticShape() ? all.getNumElements() : mlir::ShapedType::kDynamic};
-      int64_t& extent = part[state.dim == dist::kFlat ? 0 : state.dim];
-      const int64_t size = scene.axes().sizes[a];
+    const auto cut = [](int64_t& extent, int64_t size) {
       if (!mlir::ShapedType::isDynamic(extent)) extent = extent / size + (extent % size != 0);
+    };
+    for (unsigned a = 0; whole.known && a < scene.axes().count(); ++a)
+      if (const State& state = whole.states[a]; state.isSplit() && state.dim != dist::kFlat)
+        cut(part[state.dim], scene.axes().sizes[a]);
+    for (unsigned a = 0; whole.known && a < scene.axes().count(); ++a) {
+      if (const State& state = whole.states[a]; !state.isSplit() || state.dim != dist::kFlat)
+        continue;
+      part = {mlir::ShapedType::isDynamicShape(part) ? mlir::ShapedType::kDynamic
+                                                     : mlir::ShapedType::getNumElements(part)};
+      cut(part[0], scene.axes().sizes[a]);
     }
     bool fits = own.getRank() == static_cast<int64_t>(part.size());
     for (int64_t dim = 0; fits && dim < own.getRank(); ++dim)
@@ -317,37 +321,35 @@ void visitLookup(const Scene& scene, dist::CompositeOp composite, mlir::Operatio
       [](RuleContext&) {});
 }
 
-// The vocabulary lies in parts along one axis, and nothing else does: along this axis results lie
-// as the form says, along all others as the rule of the op on the whole says.
-void visitVocabulary(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference) {
+// Some operands lie in parts along one axis, and nothing else does: along this axis results lie as
+// the form says, along all others as the rule of the op on the whole says.
+void visitParts(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference) {
   const pd::OpView op(reference);
   std::string why;
-  const VocabularyForm* form = vocabularyForm(op, &why);
+  const PartForm* form = partForm(op, &why);
   if (!form)
     return scene.giveUnknown(composite, "is a composite of parts that its op has not: " + why,
                              reference);
   const int dim = form->dimOf(op);
-  const auto cutAt = static_cast<unsigned>(
-      llvm::find(reference->getOperands(), op.input(form->slot)) - reference->operand_begin());
-  llvm::SmallVector<Relation, 4> along;
+  mlir::Value cut = op.input(form->cut);
+  const auto first = llvm::find(reference->getOperands(), cut) - reference->operand_begin();
+  llvm::SmallVector<Relation, 8> along;
   for (mlir::Value operand : composite.getInputs()) along.push_back(scene.of(operand));
-  const Reading& cut = along[cutAt].whole;
   int axis = -1;
-  for (unsigned a = 0; cut.known && a < scene.axes().count(); ++a)
-    if (!scene.axes().isData[a] && cut.states[a] == State::split(dim)) axis = static_cast<int>(a);
-  const auto lies = [&](const Relation& relation, const State& state) {
-    return relation.whole.known && relation.whole.states[axis] == state;
-  };
+  for (unsigned a = 0; along[first].whole.known && a < scene.axes().count(); ++a)
+    if (!scene.axes().isData[a] && along[first].whole.states[a] == State::split(dim))
+      axis = static_cast<int>(a);
   bool fits = axis >= 0;
-  for (auto [i, relation] : llvm::enumerate(along))
-    fits = fits && lies(relation, i == cutAt ? State::split(dim) : State());
+  for (auto [relation, operand] : llvm::zip(along, reference->getOperands()))
+    fits = fits && relation.whole.known &&
+           relation.whole.states[axis] == (operand == cut ? State::split(dim) : State());
   if (!fits)
     return scene.giveUnknown(composite,
-                             "does not take parts of " + form->slot.str() +
-                                 " along one axis, and everything else whole along it",
+                             "does not take parts of " + form->cut.str() +
+                                 " along one axis, and what has no parts whole along it",
                              reference);
-  const std::string& name = scene.axes().names[axis];
-  if (std::string text = vocabularyBodyDiffers(composite, name, scene.axes().sizes[axis]);
+  if (std::string text =
+          partBodyDiffers(composite, scene.axes().names[axis], scene.axes().sizes[axis]);
       !text.empty()) {
     scene.report(composite, Message::Level::Refuted, "body",
                  "is a composite whose body is not the definition of " + composite.getOp().str() +
@@ -355,8 +357,9 @@ void visitVocabulary(const Scene& scene, dist::CompositeOp composite, mlir::Oper
                  "let the pass that makes composites write it");
     return scene.giveUnknown(composite, "has another body than its op", reference);
   }
-  for (Reading* reading : {&along[cutAt].whole, &along[cutAt].parts})
-    if (reading->known) reading->states[axis] = {};
+  for (Relation& relation : along)
+    for (Reading* reading : {&relation.whole, &relation.parts})
+      if (reading->known) reading->states[axis] = {};
   askReference(
       scene, composite, reference, [&](unsigned at) -> const Relation& { return along[at]; },
       [&](RuleContext& context) {

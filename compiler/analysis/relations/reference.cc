@@ -36,6 +36,13 @@ int Reference::add(mlir::Operation* op, llvm::StringRef name, const char* kind) 
   return static_cast<int>(definitions_.size()) - 1;
 }
 
+bool Reference::isDefinition(int number, llvm::StringRef name, int64_t count) const {
+  if (number < 0 || definitions_[number].name != name) return false;
+  int64_t at = 0;
+  for (int i = 0; i <= number; ++i) at += definitions_[i].name == name;
+  return at == std::max<int64_t>(count, 1);
+}
+
 std::string Reference::describe(int number) const {
   const Definition& definition = definitions_[number];
   std::string text = definition.name.empty() ? "a value" : "`" + definition.name.str() + "`";

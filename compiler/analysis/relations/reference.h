@@ -59,6 +59,9 @@ class Reference {
   mlir::Operation* definingOp(int number) const { return definitions_[number].op; }
   // Of the variable that a number is a version of; empty where it has none.
   llvm::StringRef nameOf(int number) const { return definitions_[number].name; }
+  // Whether it is definition `count` of a name, counted from 1 in the order of the program; 0: the
+  // only one, or the first.
+  bool isDefinition(int number, llvm::StringRef name, int64_t count) const;
   // "`fc_0.w_0@GRAD` of mul_grad of `fc_0.w_0@GRAD` (block 0, op 10)".
   std::string describe(int number) const;
 

@@ -108,6 +108,12 @@ class RuleContext {
   const Axes& axes() const { return axes_; }
   const std::vector<Clause>& clauses() const { return rule_.clauses; }
   const Relation& relation(mlir::Value value) const { return lookup_(value); }
+  // A part of the flattened tensor: it has not the extents of the whole. Not where there is none.
+  bool isFlatPart(mlir::Value value) const {
+    return value && llvm::any_of(relation(value).whole.states, [](const State& state) {
+             return state.isSplit() && state.dim == dist::kFlat;
+           });
+  }
 
   // Gives a result its relation in both readings; nothing happens where the op has no such output.
   void result(llvm::StringRef slot, unsigned index, const Form& form);

@@ -15,6 +15,7 @@
 #include "compiler/analysis/relations/relation.h"
 #include "dialects/pd/pd.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace dtranspile::verify {
 
@@ -111,6 +112,10 @@ class Store {
   void addRounded(std::string name) { rounded_.insert(std::move(name)); }
   const std::set<std::string>& rounded() const { return rounded_; }
 
+  // Ops whose claims have been held against what is known.
+  void noteClaims(mlir::Operation* op) { claims_.insert(op); }
+  bool knowsClaims(mlir::Operation* op) const { return claims_.contains(op); }
+
   // The last value that stands for a value of the reference; null if there is none.
   mlir::Value lastFor(int reference) const { return lastFor_.lookup(reference); }
   int64_t valueCount() const { return static_cast<int64_t>(relations_.size()); }
@@ -137,6 +142,7 @@ class Store {
   llvm::DenseMap<int, mlir::Value> lastFor_;
   std::vector<Site> sites_;
   std::set<std::string> rounded_;
+  llvm::DenseSet<mlir::Operation*> claims_;
   Relation none_;
 };
 

@@ -39,8 +39,8 @@ void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* 
                       const ParsedRule& rule);
 // A composite that asks servers for the rows that the reference's op reads.
 void visitLookup(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference);
-// A composite that works on a part of a vocabulary (vocabulary.h).
-void visitVocabulary(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference);
+// A composite that works on parts (part_forms.h).
+void visitParts(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference);
 // Does any of the values carry the gradient of the loss?
 bool readsGradient(const Scene& scene, mlir::ValueRange values);
 // The choice of draws that a value follows from which is made from these; null where it follows

@@ -5,9 +5,9 @@
 #include "compiler/analysis/relations/branches.h"
 #include "compiler/analysis/relations/composite_body.h"
 #include "compiler/analysis/relations/compression.h"
+#include "compiler/analysis/relations/part_forms.h"
 #include "compiler/analysis/relations/rpc.h"
 #include "compiler/analysis/relations/transfer.h"
-#include "compiler/analysis/relations/vocabulary.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -18,6 +18,14 @@ namespace {
 int64_t sourceNumber(mlir::Operation* op) {
   auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
   return number ? number.getInt() : -1;
+}
+
+// "dp: P(sum)"
+std::string textOfAxis(dist::AxisRelAttr state) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  state.printInline(stream);
+  return text;
 }
 
 class Walk {
@@ -55,6 +63,7 @@ class Walk {
   void visitComposite(dist::CompositeOp composite);
   void visitAssume(dist::AssumeOp assume);
   void checkClaims(mlir::Operation* op);
+  void checkClaim(mlir::Operation* op, mlir::Value result, dist::RelAttr claim);
 
   Scene scene_;
   UpdateWatch* watch_;
@@ -253,9 +262,9 @@ void Walk::visitComposite(dist::CompositeOp composite) {
     checkForward(scene_, composite, reference);
     return visitLookup(scene_, composite, reference);
   }
-  if (vocabularyForm(composite.getOp())) {
+  if (partForm(composite.getOp())) {
     checkForward(scene_, composite, reference);
-    return visitVocabulary(scene_, composite, reference);
+    return visitParts(scene_, composite, reference);
   }
   if (isCompression(composite)) return visitCompression(scene_, composite, reference);
   inComposite().visit(composite.getBody().front());
@@ -337,21 +346,52 @@ void Walk::visitDist(mlir::Operation* op) {
 void Walk::checkClaims(mlir::Operation* op) {
   mlir::Attribute attribute = op->getAttr(dist::kRelAttr);
   if (!attribute || llvm::isa<pd::VarOp>(op)) return;
+  scene_.store.noteClaims(op);
   auto list = llvm::dyn_cast<mlir::ArrayAttr>(attribute);
   for (mlir::OpResult result : op->getResults()) {
     unsigned i = result.getResultNumber();
     mlir::Attribute one = list ? (i < list.size() ? list[i] : mlir::Attribute()) : attribute;
-    auto claim = llvm::dyn_cast_or_null<dist::RelAttr>(one);
-    if (!claim) continue;
-    Reading claimed = readingOf(claim, scene_.axes());
-    const Relation& found = scene_.of(result);
-    if (!claimed.known || !found.known() || claimed == found.whole || claimed == found.parts)
-      continue;
-    scene_.report(op, Message::Level::Refuted, "claim",
-                  "claims that " + nameText(result) + " is " + textOf(claimed, scene_.axes()) +
-                      "; it is " + textOf(found.reading(), scene_.axes()),
-                  "correct the op's dist.rel, or the pass that wrote it");
+    if (auto claim = llvm::dyn_cast_or_null<dist::RelAttr>(one)) checkClaim(op, result, claim);
   }
+}
+
+void Walk::checkClaim(mlir::Operation* op, mlir::Value result, dist::RelAttr claim) {
+  const Relation& found = scene_.of(result);
+  const auto say = [&](Message::Level level, const std::string& claimed, const std::string& is) {
+    scene_.report(op, level, "claim",
+                  "claims that " + nameText(result) + " is " + claimed + "; " + is,
+                  "correct the op's dist.rel, or the pass that wrote it");
+  };
+  const Reading claimed = readingOf(claim, scene_.axes());
+  if (!claimed.known) return;  // `?` says nothing
+  if (!found.known())
+    return say(Message::Level::Unknown, textOf(claimed, scene_.axes()), "that is not known");
+  if (!(claimed == found.whole) && !(claimed == found.parts))
+    return say(Message::Level::Refuted, textOf(claimed, scene_.axes()),
+               "it is " + textOf(found.reading(), scene_.axes()));
+  // Of one coordinate there is nothing to put together, to combine or to tell apart.
+  for (dist::AxisRelAttr state : claim.getAxes()) {
+    const int axis = scene_.axes().indexOf(state.getAxis().getValue());
+    const Place& here = scene_.store.scope().place;
+    if (axis >= 0 && scene_.axes().sizes[axis] == 1 &&
+        state.getState() != dist::StateKind::Replicated)
+      return say(Message::Level::Refuted, textOfAxis(state),
+                 "there is one coordinate of the axis here, and so it is R");
+    if (state.getHolders() &&
+        (!here.where || here.where.lookup(state.getAxis().getValue()) != state.getHolders()))
+      return say(Message::Level::Refuted, textOfAxis(state), "it is held on other ranks");
+  }
+  for (mlir::StringAttr tag : claim.getTags())
+    if (!found.hasTag(tag.getValue()))
+      return say(Message::Level::Refuted, "of contract " + tag.getValue().str(),
+                 "it does not depend on that");
+  const std::string variable = claim.getVariable().getValue().str();
+  const int64_t number = claim.getNumber();
+  if (scene_.reference().isDefinition(found.reference, variable, number)) return;
+  say(found.reference >= 0 ? Message::Level::Refuted : Message::Level::Unknown,
+      "`" + variable + "`" + (number ? " number " + std::to_string(number) : ""),
+      "it stands for " +
+          (found.reference >= 0 ? scene_.reference().describe(found.reference) : "no value known"));
 }
 
 // What variables hold when the program begins: in a step what their declaration says, at start-up

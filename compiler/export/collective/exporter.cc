@@ -14,13 +14,6 @@ namespace {
 // attributes are its own.
 mlir::LogicalResult frameworkOp(Emitter& emitter, dist::CompositeOp op) {
   if (isOfVocabulary(op)) return exportVocabulary(emitter, op);
-  // dgc_momentum, dgc_clip_by_norm
-  if (op.getOp().starts_with("dgc_"))
-    return op.emitError("export: ")
-           << op.getOp()
-           << ": gradients that travel as their largest elements have no form in programs of the "
-              "framework, whose graph executor exchanged them between operators; run the job "
-              "natively, or make it without dgc";
   std::vector<pd::InputSlot> inputs;
   std::vector<pd::OutputSlot> outputs;
   for (auto [slot, value] :

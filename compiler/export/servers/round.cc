@@ -11,6 +11,9 @@ namespace {
 
 // As many threads as the framework's own transpiler asks for.
 constexpr int kRpcThreads = 12;
+// What the framework calls servers with rounds, and those that apply what comes without its
+// communicator on trainers.
+constexpr int kSyncMode = 0, kHalfAsyncMode = 2;
 
 }  // namespace
 
@@ -47,7 +50,8 @@ void RoundWriter::addVariable(llvm::StringRef name, mlir::Type type) {
   declare(name, type, /*persistable=*/true);
 }
 
-// One trainer's gradient arrives in the variable that the update reads; of several each has a
+// One trainer's gradient, or anybody's where each is an update, arrives in the variable that the
+// update reads; of several trainers in a round each has a
 // variable of its own, which writeMerged adds up.
 void RoundWriter::receiveGradients() {
   for (const Table& table : tables_.tables()) {
@@ -56,7 +60,7 @@ void RoundWriter::receiveGradients() {
       const mlir::Type type = table.gradientTypeOf(*block);
       const std::string name = table.gradientName(*block);
       addVariable(name, type);
-      if (tables_.trainers() == 1) {
+      if (!tables_.sums()) {
         received_.push_back(pd::GetOp::create(builder_, loc_, type, symbol(name)));
         continue;
       }
@@ -153,7 +157,7 @@ void RoundWriter::finishServer() {
       number("Fanin", tables_.trainers()),
       number("checkpint_block_id", -1),
       named("dc_asgd", builder_.getBoolAttr(false)),
-      number("distributed_mode", 0),
+      number("distributed_mode", tables_.rounds() ? kSyncMode : kHalfAsyncMode),
       named("endpoint", builder_.getStringAttr(tables_.endpoints()[server_])),
       strings("grad_to_block_id", gradientBlocks_),
       number("lr_decay_block_id", scheduleBlock()),

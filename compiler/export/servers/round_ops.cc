@@ -181,7 +181,7 @@ LogicalResult RoundWriter::writeMerged(dist::MergedOp merged, const Block* block
   gradientBlocks_.push_back(name + ":" + std::to_string(index_));
   if (llvm::isa<pd::RowsType>(type)) rowGradients_.push_back(name + ":" + table->blockName(own));
   Value value;
-  if (tables_.trainers() == 1) {
+  if (!tables_.sums()) {
     value = pd::GetOp::create(builder_, merged.getLoc(), type, symbol(name));
   } else {
     std::vector<Value> terms;

@@ -4,13 +4,59 @@
 #include "compiler/export/servers/servers.h"
 #include "compiler/export/servers/startup.h"
 #include "compiler/specialize/specialize.h"
+#include "dialects/dist/changes.h"
 #include "dialects/dist/lookup.h"
 #include "mlir/IR/Verifier.h"
 
 namespace dtranspile {
 namespace {
 
-// The body of `dist.handle round`; null after a message.
+// Without rounds every gradient has a block of its own, which runs when the gradient has come. The
+// handlers of all pushes are put together, as a round would stand there, and divided into blocks
+// again like one (planRound); what cannot stand in one of these blocks alone is refused.
+mlir::Block* handlersOf(dist::ServeOp serve) {
+  mlir::Block* all = nullptr;
+  for (auto handle : serve.getBody().getOps<dist::HandleOp>()) {
+    mlir::Block& body = handle.getBody().front();
+    if (handle.getKind() != dist::Handler::Push)
+      return handle.emitError("export: handlers of ")
+                 << dist::stringifyHandler(handle.getKind()) << " have no translation yet",
+             nullptr;
+    if (body.getOps<dist::ForeachBlockOp>().empty())
+      return handle.emitError(
+                 "export: counts steps, and the framework's servers without rounds run a schedule "
+                 "of the rate once, when they start; train with a rate that stays, or with rounds"),
+             nullptr;
+    bool late = !body.getArgument(0).use_empty();
+    body.walk([&](pd::GetOp get) { late |= get->hasAttr(dist::kAsPulledAttr); });
+    if (late)
+      return handle.emitError(
+                 "export: takes what its trainer has pulled (enable_dc_asgd), which has no "
+                 "translation yet"),
+             nullptr;
+    if (!all) {
+      all = &body;
+      continue;
+    }
+    mlir::Operation* end = all->getTerminator();
+    for (mlir::Operation& op : llvm::make_early_inc_range(body.without_terminator()))
+      op.moveBefore(end);
+  }
+  if (!all) serve.emitError("export: has no handler of a push");
+  return all;
+}
+
+// A block of listen_and_serv per gradient, and none that waits for another one.
+mlir::LogicalResult checkAlone(const RoundPlan& plan) {
+  for (const RoundPlan::Part& part : plan.parts)
+    if (part.group != 0 || !llvm::isa<dist::ForeachBlockOp>(part.ops.front()))
+      return part.ops.front()->emitError(
+          "export: is computed beside the updates, and the framework's servers without rounds run "
+          "the update of the gradient that has come, and nothing else; use rounds");
+  return mlir::success();
+}
+
+// The body of `dist.handle round`, or of all pushes; null after a message.
 mlir::Block* roundOf(pd::ProgramOp main) {
   dist::ServeOp serve;
   for (mlir::Operation& op : *main.getBodyBlock()) {
@@ -22,9 +68,10 @@ mlir::Block* roundOf(pd::ProgramOp main) {
              nullptr;
   }
   if (!serve) return main.emitError("export: the servers' program has no dist.serve"), nullptr;
+  if (serve.getMode() == dist::ServeMode::Async) return handlersOf(serve);
   if (serve.getMode() != dist::ServeMode::Sync)
     return serve.emitError("export: mode ") << dist::stringifyServeMode(serve.getMode())
-                                            << " has no translation yet; synchronous rounds have",
+                                            << " has no translation yet; sync and async have",
            nullptr;
   mlir::Block* round = nullptr;
   for (auto handle : serve.getBody().getOps<dist::HandleOp>()) {
@@ -79,7 +126,8 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> exportServer(const Tables& ta
   mlir::Block* round = roundOf(main);
   if (!round) return mlir::failure();
   mlir::FailureOr<RoundPlan> plan = planRound(*round, tables, rank);
-  if (mlir::failed(plan)) return mlir::failure();
+  if (mlir::failed(plan) || (!tables.rounds() && mlir::failed(checkAlone(*plan))))
+    return mlir::failure();
 
   llvm::StringSet<> kept = plan->variables;
   for (const Table& table : tables.tables())

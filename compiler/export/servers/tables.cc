@@ -1,5 +1,6 @@
 #include "compiler/export/servers/tables.h"
 
+#include "dialects/dist/changes.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringExtras.h"
@@ -120,7 +121,15 @@ mlir::LogicalResult Tables::findRoles(mlir::ModuleOp job) {
   if (!trainerRole_) return serverRole_.emitError("export: nobody asks this role");
   for (dist::RoleOp role : {serverRole_, trainerRole_})
     if (!dist::meshOf(role)) return role.emitError("has no mesh");
+  for (auto comm : job.getOps<dist::CommOp>())
+    if (comm->hasAttr(dist::kSendingAttr))
+      return comm.emitError(
+          "export: gradients wait in queues of the trainer (max_merge_var_num, send_queue_size and "
+          "their like): exported programs run without the framework's communicator, and send each "
+          "of them at once; leave these fields at their defaults");
   trainers_ = dist::meshOf(trainerRole_).ranks();
+  serverRole_.walk(
+      [&](dist::ServeOp serve) { rounds_ = serve.getMode() == dist::ServeMode::Sync; });
   return mlir::success();
 }
 
@@ -214,10 +223,10 @@ mlir::LogicalResult Tables::addPush(dist::PushOp push) {
   Table& table = tables_[numbers_.lookup(push.getVar().getLeafReference().getValue())];
   table.merge = push.getMerge();
   table.gradientType = push.getInput().getType();
-  if (table.merge == dist::Merge::Each)
+  if (table.merge == dist::Merge::Each && rounds_)
     return push.emitError(
-        "export: `merge each` belongs to asynchronous modes, which are not "
-        "exported; push with mean or sum");
+        "export: `merge each` belongs to asynchronous modes, and these servers have rounds; push "
+        "with mean or sum");
   mlir::RankedTensorType tensor = pd::tensorOf(table.gradientType);
   if (!tensor || tensor.getRank() == 0)
     return push.emitError(

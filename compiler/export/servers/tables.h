@@ -5,7 +5,8 @@
 //   one block     w         w@GRAD           w@GRAD.trainer_0
 //   several       w.block1  w@GRAD.block1    w@GRAD.block1.trainer_0
 //
-// With a single trainer the ending `.trainer_<i>` is left out, and so are sum and scale.
+// With a single trainer, and where servers apply every push by itself (mode async), the ending
+// `.trainer_<i>` is left out, and so are sum and scale.
 #pragma once
 
 #include <string>
@@ -48,13 +49,17 @@ struct Table {
 class Tables {
  public:
   // `endpoints`: HOST:PORT of every server. What no program of the framework can say is an error:
-  // roles beside one of trainers and one of servers, asynchronous modes, handlers of single
-  // requests, variables that several servers have whole.
+  // roles beside one of trainers and one of servers, handlers of pulls and lookups, variables that
+  // several servers have whole.
   static mlir::FailureOr<Tables> of(mlir::ModuleOp job, std::vector<std::string> endpoints);
 
   dist::RoleOp trainerRole() const { return trainerRole_; }
   dist::RoleOp serverRole() const { return serverRole_; }
   int64_t trainers() const { return trainers_; }
+  // Whether servers wait for all trainers; else a push of one is an update.
+  bool rounds() const { return rounds_; }
+  // Whether each trainer's gradient has a variable of its own, which the round adds up.
+  bool sums() const { return rounds_ && trainers_ > 1; }
   int64_t servers() const { return static_cast<int64_t>(endpoints_.size()); }
   llvm::ArrayRef<std::string> endpoints() const { return endpoints_; }
   // Of the servers that have the blocks of a table, block by block.
@@ -63,8 +68,8 @@ class Tables {
   // Those of which gradients are pushed first, in the order of the pushes.
   llvm::ArrayRef<Table> tables() const { return tables_; }
   const Table* find(llvm::StringRef name) const;
-  // The number that sent gradients carry; -1 with a single trainer.
-  int64_t numberOf(int64_t trainer) const { return trainers_ > 1 ? trainer : -1; }
+  // The number that sent gradients carry; -1 where they carry none.
+  int64_t numberOf(int64_t trainer) const { return sums() ? trainer : -1; }
 
  private:
   mlir::LogicalResult findRoles(mlir::ModuleOp job);
@@ -74,6 +79,7 @@ class Tables {
 
   dist::RoleOp trainerRole_, serverRole_;
   int64_t trainers_ = 1;
+  bool rounds_ = true;
   std::vector<std::string> endpoints_;
   std::vector<Table> tables_;
   llvm::StringMap<size_t> numbers_;  // of tables, by name

@@ -41,7 +41,8 @@ class TrainerProgram {
       return pulled_.front().op.emitError(
           "export: its phase has no end: the framework's servers "
           "wait for the end of the pulls");
-    if (!sent_.empty())
+    if (!tables_.rounds() && received_) endStartup();
+    if (tables_.rounds() && !sent_.empty())
       return program_.emitError(
           "export: its pushes have no end: the framework's servers wait for it");
     renameInRoles();
@@ -108,6 +109,7 @@ class TrainerProgram {
                               names("send_varnames", {}), names("op_role_var", {table.name, sent})},
                              pd::kRpc);
     sent_.push_back(send.output("Out"));
+    sentOf_[&table] = sent_.back();
     push.erase();
     return mlir::success();
   }
@@ -188,8 +190,9 @@ class TrainerProgram {
     Attributes attributes = {names("epmap", tables_.endpointsOf(table)), trainerId(rank_),
                              names("recv_varnames", {}), names("varnames", {})};
     std::vector<Value> after;
-    if (barrier_) {
-      after.push_back(barrier_);
+    // Without rounds a trainer waits for what it has pushed itself to the same table.
+    if (Value own = tables_.rounds() ? barrier_ : sentOf_.lookup(&table)) {
+      after.push_back(own);
       const bool pushed = llvm::is_contained(pushedTables_, &table);
       const std::string gradient =
           table.isCut() ? table.gradient : table.sentName(table.blocks[0], tables_.numberOf(rank_));
@@ -199,8 +202,33 @@ class TrainerProgram {
                                            {{"Out", parts}}, attributes, pd::kRpc);
     Pulled one{pull, &table, {}};
     llvm::append_range(one.parts, recv.outputs("Out"));
-    pulled_.push_back(std::move(one));
+    if (tables_.rounds()) {
+      pulled_.push_back(std::move(one));
+      return mlir::success();
+    }
+    received_ = true;
+    one.op.getOutput().replaceAllUsesWith(wholeOf(one));
+    one.op.erase();
     return mlir::success();
+  }
+
+  // What the framework's start-up ends with in every mode.
+  void endStartup() {
+    if (program_.getSymName() != "startup") return;
+    builder_.setInsertionPointToEnd(program_.getBodyBlock());
+    declarations_.create(builder_, program_.getLoc(), "fetch_barrier", {{"X", {}}},
+                         {{"Out", {order()}}}, {everyEndpoint(), trainerId(rank_)}, pd::kRpc);
+  }
+
+  // The blocks of what was pulled, put together.
+  Value wholeOf(Pulled& one) {
+    if (!one.table->isCut()) return one.parts.front();
+    return declarations_
+        .create(builder_, one.op.getLoc(), "concat", {{"X", {one.parts.begin(), one.parts.end()}}},
+                {{"Out", {{one.table->name, one.op.getOutput().getType()}}}},
+                {named("axis", builder_.getI32IntegerAttr(0))},
+                barrier_ || !sent_.empty() ? pd::kDist : pd::kForward)
+        .output("Out");
   }
 
   // After the barrier of the step stands what was received, and the blocks are put together. The
@@ -230,15 +258,7 @@ class TrainerProgram {
   // What was pulled exists behind the barrier of the pulls only, so a set that stands before it
   // moves there; readers in between would see the old value, and are refused.
   LogicalResult deliver(Pulled& one, dist::PhaseOp phase) {
-    Value whole = one.parts.front();
-    if (one.table->isCut())
-      whole = declarations_
-                  .create(builder_, one.op.getLoc(), "concat",
-                          {{"X", {one.parts.begin(), one.parts.end()}}},
-                          {{"Out", {{one.table->name, one.op.getOutput().getType()}}}},
-                          {named("axis", builder_.getI32IntegerAttr(0))},
-                          barrier_ ? pd::kDist : pd::kForward)
-                  .output("Out");
+    Value whole = wholeOf(one);
     for (mlir::Operation* user : llvm::make_early_inc_range(one.op.getOutput().getUsers())) {
       mlir::Operation* top = phase->getBlock()->findAncestorOpInBlock(*user);
       if (!top->isBeforeInBlock(phase)) continue;
@@ -299,7 +319,9 @@ class TrainerProgram {
   mlir::OpBuilder builder_;
   pd::Declarations declarations_;
   std::vector<Value> sent_;  // what orders the pushes of this phase
-  Value barrier_;            // of the pushes; null in start-up
+  llvm::DenseMap<const Table*, Value> sentOf_;
+  bool received_ = false;  // without rounds
+  Value barrier_;          // of the pushes; null in start-up
   std::vector<Pulled> pulled_;
   llvm::SmallVector<const Table*> pushedTables_;
   llvm::DenseSet<Value> renamed_;

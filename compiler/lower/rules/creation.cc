@@ -44,6 +44,8 @@ const LoweringRule kRules[] = {
     callRule("fill", "dt_fill"),
     callRule("empty", "dt_empty"),
     callRule("eye", "dt_eye"),
+    callRule("tril_indices", "dt_triangle(Out=out)"),
+    callRule("triu_indices", "dt_triangle(Out=out, rows=row, cols=col)"),
     callRule("coalesce_tensor", "dt_coalesce"),
     callRule("range", "dt_range"),
     callRule("linspace", "dt_linspace"),

@@ -7,13 +7,22 @@ namespace {
 using llvm::LogicalResult;
 
 LogicalResult lowerView(OpLowering& op) { return op.view("X", "Out"); }
+
+// Pinned memory is an arena of its own: what goes there, and what comes back, is copied. All other
+// places are the memory of the device that the program runs on.
+LogicalResult lowerMemcpy(OpLowering& op) {
+  constexpr int64_t kPinned = 2;
+  const bool pinned = op.op().getInt("dst_place_type") == kPinned;
+  return op.move("X", "Out", pinned ? exec::Memory::kPinned : exec::Memory::kHost);
+}
+
 LogicalResult lowerViewSecondGrad(OpLowering& op) { return op.view("DDX", "DDOut"); }
 LogicalResult lowerViewGrad(OpLowering& op) { return op.view("Out@GRAD", "X@GRAD"); }
 
 const LoweringRule kRules[] = {
     lowerRule("assign", lowerView, "dt_assign"),
     lowerRule("share_data", lowerView, "dt_assign"),
-    lowerRule("memcpy", lowerView, "dt_assign"),  // all memory is the host's
+    lowerRule("memcpy", lowerMemcpy, "dt_assign"),
     lowerRule("reshape", lowerView, "dt_reshape2(XShape=-)"),
     lowerRule("reshape_grad", lowerViewGrad, "dt_reshape_back(XShape=-)"),
     lowerRule("reshape2", lowerView, "dt_reshape2"),

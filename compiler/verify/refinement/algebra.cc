@@ -215,6 +215,7 @@ constexpr AlgebraRow kAlgebra[] = {
     {"elementwise_mul_grad", multiplyGradient},
     {"elementwise_sub", subtract},
     {"fill_constant", constant},
+    {"memcpy", assign},
     {"reshape", reshape},
     {"reshape2", reshape},
     {"scale", scale},

@@ -205,6 +205,14 @@ std::string lookahead(mlir::DictionaryAttr change, const Context& at) {
          " times the parameter and " + decimal(1 - slow.alpha) + " times the slow weight";
 }
 
+// What the ops become is a definition (compiler/analysis/norms.h), by which the source is read.
+std::string writeOutNorms(mlir::DictionaryAttr change, const Context& at) {
+  at.changes.writtenOut = words(change, "values");
+  return "ops that take a norm inside of themselves are read as the ops that define them, where "
+         "they give " +
+         listText(at.changes.writtenOut);
+}
+
 struct ChangeRow {
   const char* pass;
   std::string (*read)(mlir::DictionaryAttr, const Context&);
@@ -218,6 +226,7 @@ constexpr ChangeRow kChanges[] = {
     {"lars", lars},
     {"lookahead", lookahead},
     {"recompute", recompute},
+    {"write-out-norms", writeOutNorms},
 };
 
 }  // namespace

@@ -48,6 +48,8 @@ struct Changes {
   std::optional<SlowWeights> slow;
   // Weights of layers are pruned but for those whose name has one of these parts (asp).
   std::optional<std::vector<std::string>> pruned;
+  // Results of ops that take a norm, which are written out (compiler/analysis/norms.h).
+  std::vector<std::string> writtenOut;
   // Rewrites of single ops, in order.
   std::vector<std::function<void(Description&)>> readAs;
 };

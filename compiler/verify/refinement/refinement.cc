@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/analysis/norms.h"
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_diff.h"
 #include "compiler/analysis/program_info.h"
@@ -24,6 +25,7 @@ void leaveOpen(Rung& rung, mlir::Operation* at, std::string text, std::string re
 std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp reference,
                                         const std::set<std::string>& twice, Rung& rung) {
   std::vector<std::string> names;
+  const mlir::SymbolTable theirs(reference);
   const auto facts = [&](pd::VarOp var) {
     mlir::NamedAttrList list(var->getAttrDictionary());
     if (twice.count(var.getSymName().str()))
@@ -33,7 +35,7 @@ std::vector<std::string> checkVariables(mlir::ModuleOp source, mlir::ModuleOp re
   };
   for (auto var : source.getOps<pd::VarOp>()) {
     names.push_back(var.getSymName().str());
-    auto own = reference.lookupSymbol<pd::VarOp>(var.getSymName());
+    auto own = theirs.lookup<pd::VarOp>(var.getSymName());
     if (!own)
       leaveOpen(rung, reference,
                 "variable `" + var.getSymName().str() + "` of the source is missing");
@@ -111,6 +113,22 @@ void checkOthers(mlir::ModuleOp source, mlir::ModuleOp reference, bool anyFloat,
   }
 }
 
+// The source with norms written out where a change says so.
+mlir::OwningOpRef<mlir::ModuleOp> withNorms(mlir::ModuleOp source,
+                                            const std::vector<std::string>& results) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy = source.clone();
+  std::vector<pd::OpView> ops;
+  for (mlir::Operation& op : *findProgram(*copy, "main").getBodyBlock()) {
+    const pd::OpView view(&op);
+    if (pd::OpView::isFrameworkOp(&op) && takesNorm(view) && !*whyNotWrittenOut(view) &&
+        llvm::is_contained(results, normedResult(view).str()))
+      ops.push_back(view);
+  }
+  pd::Declarations declarations;
+  for (pd::OpView op : ops) writeOut(op, declarations);
+  return copy;
+}
+
 }  // namespace
 
 bool needsRefinement(mlir::ModuleOp job) {
@@ -142,8 +160,9 @@ Rung verifyRefinement(mlir::ModuleOp job) {
   const std::set<std::string> twice =
       changes.copies && own ? parametersWithCopies(own) : std::set<std::string>();
   std::vector<std::string> variables = checkVariables(source, reference, twice, rung), added;
+  const mlir::SymbolTable ofSource(source);
   for (auto var : reference.getOps<pd::VarOp>())
-    if (!source.lookupSymbol(var.getSymName())) added.push_back(var.getSymName().str());
+    if (!ofSource.lookup(var.getSymName())) added.push_back(var.getSymName().str());
   checkOthers(source, reference, changes.anyFloat, twice, rung);
   if (!main || !own) return rung;
   // Whoever runs the job is told the loss, which roles of ops name.
@@ -152,10 +171,15 @@ Rung verifyRefinement(mlir::ModuleOp job) {
         rung, own,
         "its loss is `" + findLoss(own) + "`; that of the source is `" + findLoss(main) + "`");
   if (changes.anyFloat) checkPrecision(changes, own, rung);
+  mlir::OwningOpRef<mlir::ModuleOp> written;  // the proof refers to it
   Proof proof(changes, std::move(variables), std::move(added), main, rung);
   proof.findCopies(own);
   if (pd::ProgramOp startup = findProgram(source, "startup"))
     if (pd::ProgramOp theirs = findProgram(reference, "startup")) proof.startup({startup, theirs});
+  if (!changes.writtenOut.empty()) {
+    written = withNorms(source, changes.writtenOut);
+    main = findProgram(*written, "main");
+  }
   proof.main({main, own});
   rung.stat("atoms", proof.atoms());
   rung.stat("cases", proof.cases());

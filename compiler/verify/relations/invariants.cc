@@ -73,7 +73,9 @@ bool setsBack(mlir::Operation* op, llvm::StringRef variable) {
 // A variable may be declared to differ only where the contract is about it.
 void Invariants::checkCovered(const std::string& quoted, const Variable& variable,
                               mlir::Operation* at) {
-  if (question_.startup || !question_.reference.sets(variable.reference)) return;
+  const bool differs = llvm::any_of(variable.declared.states,
+                                    [](const State& state) { return state.isDifferent(); });
+  if (!differs || question_.startup || !question_.reference.sets(variable.reference)) return;
   mlir::Operation* update =
       question_.reference.definingOp(question_.reference.finalNumber(variable.reference));
   // What a branch sets back is what the op before it has set.

@@ -127,6 +127,16 @@ void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::St
                      "keep the ops of the loss, with their dist.src"));
 }
 
+// What no walk has met: in a block that is one op for the rules, at an op of an exchange.
+void checkClaimsKnown(const RoleCheck& role, Rung& rung) {
+  pd::ProgramOp(role.question.program)->walk([&](mlir::Operation* op) {
+    if (!op->hasAttr(dist::kRelAttr) || role.store->knowsClaims(op)) return;
+    rung.add(messageAt(op, Message::Level::Unknown, "claim",
+                       "claims a relation, and stands where none is known of single ops",
+                       "remove its dist.rel"));
+  });
+}
+
 // One program of all roles: they hold together what the reference's gives.
 // `shares`: a contract says that every rank takes the step on its own share, so that no op is a
 // deviation because it does.
@@ -169,6 +179,7 @@ void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef los
     for (const std::string& table : role.demands->summedTables())
       deviations[kTableSumTag.str()].insert(table);
     checkNames(role.question, *role.store, rung);
+    checkClaimsKnown(role, rung);
     totals.values += role.store->valueCount();
     totals.sites += static_cast<int64_t>(sites.size());
   }

@@ -7,6 +7,7 @@
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/ops/declared.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/Hashing.h"
 #include "runtime/base/dtype.h"
@@ -108,6 +109,75 @@ class Types {
   pd::Declarations declarations_;
 };
 
+// The number of a block, and of the block around it, as an export has to say them.
+int64_t numberOf(mlir::Attribute description, llvm::StringRef field) {
+  auto fields = llvm::dyn_cast_or_null<mlir::DictionaryAttr>(description);
+  auto number = fields ? fields.getAs<mlir::IntegerAttr>(field) : mlir::IntegerAttr();
+  return number ? number.getInt() : -1;
+}
+// Of a program that does not say, 0.
+int64_t numberAround(mlir::Operation* op) {
+  for (mlir::Operation* at = op->getParentOp(); at; op = at, at = at->getParentOp()) {
+    if (auto program = llvm::dyn_cast<pd::ProgramOp>(at))
+      return std::max<int64_t>(numberOf(program->getAttr("block"), "idx"), 0);
+    auto blocks = at->getAttrOfType<mlir::ArrayAttr>("blocks");
+    const unsigned region = op->getParentRegion()->getRegionNumber();
+    if (blocks && pd::OpView::isFrameworkOp(at) && region < blocks.size())
+      return numberOf(blocks[region], "idx");
+  }
+  return -1;
+}
+
+// Blocks that passes put in: what an op says of its block is what stands there, and a condition
+// decides by its value. (Of the reference's rung 1 compares the words.)
+class Blocks {
+ public:
+  explicit Blocks(Rung& rung) : rung_(rung) {}
+
+  void check(pd::ProgramOp program) {
+    llvm::DenseMap<int64_t, mlir::Operation*> numbers;
+    program->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+      auto blocks = op->getAttrOfType<mlir::ArrayAttr>("blocks");
+      if (!blocks || !pd::OpView::isFrameworkOp(op) || op->getParentOfType<dist::CompositeOp>())
+        return;
+      for (mlir::Attribute block : blocks) {
+        const int64_t number = numberOf(block, "idx");
+        const bool first = numbers.try_emplace(number, op).second;
+        if (op->hasAttr(dist::kSrcAttr)) continue;
+        if (number <= 0 || !first)
+          refute(op, "has a block that says the number " + std::to_string(number) + " of another");
+        if (numberOf(block, "parent") != numberAround(op))
+          refute(op, "has a block that says to stand in block " +
+                         std::to_string(numberOf(block, "parent")) + ", and stands in another one");
+      }
+      if (!op->hasAttr(dist::kSrcAttr)) checkOp(op, blocks);
+    });
+  }
+
+ private:
+  void checkOp(mlir::Operation* op, mlir::ArrayAttr blocks) {
+    const pd::OpView view(op);
+    size_t captures = 0;
+    for (auto block : blocks.getAsRange<mlir::DictionaryAttr>())
+      if (auto names = block.getAs<mlir::ArrayAttr>("captures")) captures += names.size();
+    if (view.inputs("$capture").size() != captures)
+      refute(op, "says that its block takes " + std::to_string(captures) +
+                     " values, and hands it " + std::to_string(view.inputs("$capture").size()));
+    if (auto own = llvm::dyn_cast_or_null<pd::BlockAttr>(view.attr("sub_block"));
+        own && own.getIdx() != numberOf(blocks.empty() ? mlir::Attribute() : blocks[0], "idx"))
+      refute(op, "says `sub_block` " + std::to_string(own.getIdx()) + ", which is not its own");
+    if (view.type() == "conditional_block" && !view.getBool("is_scalar_condition"))
+      refute(op, "runs its block wherever its condition has elements, whatever they are");
+  }
+
+  void refute(mlir::Operation* at, std::string text) {
+    rung_.add(messageAt(at, Message::Level::Refuted, "body", std::move(text),
+                        "let attributes say what stands there, and the condition decide"));
+  }
+
+  Rung& rung_;
+};
+
 // What an op says of its types: attributes and types are unique in their context.
 llvm::hash_code wordsOf(mlir::Operation* op) {
   llvm::hash_code code = llvm::hash_combine(op->getName(), op->getAttr("attrs"));
@@ -130,13 +200,30 @@ void checkReference(mlir::ModuleOp source, mlir::ModuleOp reference, Types& type
   });
 }
 
+// What passes keep beside the program is none of its parameters: those are given, saved and
+// exported under their names.
+void checkParameters(mlir::ModuleOp source, mlir::ModuleOp reference, Rung& rung) {
+  llvm::DenseSet<mlir::StringAttr> known;
+  for (auto var : source.getOps<pd::VarOp>()) known.insert(var.getSymNameAttr());
+  for (auto var : reference.getOps<pd::VarOp>())
+    if (var.getParameter() && !known.contains(var.getSymNameAttr()))
+      rung.add(messageAt(var, Message::Level::Refuted, "variable",
+                         "@reference adds the variable `" + var.getSymName().str() +
+                             "` as a parameter, which @source does not have",
+                         "let the pass add it without that word"));
+}
+
 }  // namespace
 
 void checkInserted(mlir::ModuleOp job, Rung& rung) {
   Types types(rung);
   mlir::ModuleOp source = findModule(job, "source"), reference = findModule(job, "reference");
-  if (source && reference) checkReference(source, reference, types);
-  for (auto role : job.getOps<dist::RoleOp>())
+  if (source && reference) {
+    checkReference(source, reference, types);
+    checkParameters(source, reference, rung);
+  }
+  for (auto role : job.getOps<dist::RoleOp>()) {
+    for (auto program : role.getBody().front().getOps<pd::ProgramOp>()) Blocks(rung).check(program);
     role.walk([&](mlir::Operation* op) {
       if (!pd::OpView::isFrameworkOp(op)) return;
       if (!op->getParentOfType<dist::CompositeOp>()) types.checkDeclared(op);
@@ -144,6 +231,7 @@ void checkInserted(mlir::ModuleOp job, Rung& rung) {
       types.check(op);
       types.checkTaken(op);
     });
+  }
 }
 
 }  // namespace dtranspile::verify

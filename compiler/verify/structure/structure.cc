@@ -60,6 +60,15 @@ void checkLocated(mlir::ModuleOp job, Rung& rung) {
   });
 }
 
+// The text of a class says whose it is. A job is that of all ranks.
+void checkWhole(mlir::ModuleOp job, Rung& rung) {
+  for (llvm::StringRef name : {dist::kClassAttr, dist::kRoleAttr, dist::kRanksAttr})
+    if (job->hasAttr(name) && !job.getOps<dist::RoleOp>().empty())
+      rung.add(messageAt(job, Message::Level::Refuted, "specialise",
+                         "has roles, and says by " + name.str() + " that it is the text of a class",
+                         "remove the attribute"));
+}
+
 int64_t checkClasses(mlir::ModuleOp job, Rung& rung) {
   int64_t count = 0;
   for (auto role : job.getOps<dist::RoleOp>()) {
@@ -113,6 +122,7 @@ Rung verifyStructure(mlir::ModuleOp job, const Json* manifest, mlir::ModuleOp gi
     checkReference(job, rung);
     checkInserted(job, rung);
     checkLocated(job, rung);
+    checkWhole(job, rung);
     checkSchedules(job, rung);
     classes = checkClasses(job, rung);
     if (manifest) checkManifest(job, *manifest, rung);

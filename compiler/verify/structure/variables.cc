@@ -26,20 +26,39 @@ mlir::Type localTypeOf(mlir::Type whole, pd::VarOp var) {
   dist::MeshOp mesh = dist::meshOf(var);
   if (!relation || !tensor || !mesh) return whole;
   llvm::SmallVector<int64_t> dims(tensor.getShape());
-  for (dist::AxisRelAttr one : relation.getAxes()) {
-    if (one.getState() != dist::StateKind::Split) continue;
-    const int64_t size = mesh.sizeOf(one.getAxis().getValue()).value_or(1), dim = one.getDim();
+  const auto cut = [&](dist::AxisRelAttr one, int64_t& extent) {
+    const int64_t size = mesh.sizeOf(one.getAxis().getValue()).value_or(1);
     const bool even = !one.getLayout() || one.getLayout().getKind() == dist::LayoutKind::Even;
-    if (dim == dist::kFlat) {
-      if (!tensor.hasStaticShape()) return whole;
-      dims = {tensor.getNumElements()};
-    }
-    if (dim >= static_cast<int64_t>(dims.size())) return whole;
-    int64_t& extent = dims[dim == dist::kFlat ? 0 : dim];
     if (!even) extent = mlir::ShapedType::kDynamic;
     else if (!mlir::ShapedType::isDynamic(extent)) extent = extent / size + (extent % size != 0);
+  };
+  for (dist::AxisRelAttr one : relation.getAxes()) {
+    if (one.getState() != dist::StateKind::Split || one.getDim() == dist::kFlat) continue;
+    if (one.getDim() >= static_cast<int64_t>(dims.size())) return whole;
+    cut(one, dims[one.getDim()]);
+  }
+  // What is flat is cut last.
+  for (dist::AxisRelAttr one : relation.getAxes()) {
+    if (one.getState() != dist::StateKind::Split || one.getDim() != dist::kFlat) continue;
+    if (mlir::ShapedType::isDynamicShape(dims)) return whole;
+    dims = {mlir::ShapedType::getNumElements(dims)};
+    cut(one, dims[0]);
   }
   return mlir::RankedTensorType::get(dims, tensor.getElementType());
+}
+
+// Elements that a rank has before flat cuts; dynamic where that is not known.
+int64_t elementsToCut(mlir::RankedTensorType whole, dist::RelAttr relation, dist::MeshOp mesh) {
+  if (!whole.hasStaticShape() || !mesh) return mlir::ShapedType::kDynamic;
+  llvm::SmallVector<int64_t> dims(whole.getShape());
+  for (dist::AxisRelAttr one : relation.getAxes())
+    if (one.getState() == dist::StateKind::Split && one.getDim() >= 0 &&
+        one.getDim() < static_cast<int64_t>(dims.size())) {
+      const int64_t size = mesh.sizeOf(one.getAxis().getValue()).value_or(1);
+      int64_t& extent = dims[one.getDim()];
+      extent = extent / size + (extent % size != 0);
+    }
+  return mlir::ShapedType::getNumElements(dims);
 }
 
 // Equal parts are of as many elements as the whole has: a rank's own part does not tell, the pad
@@ -54,9 +73,8 @@ std::optional<std::string> otherExtent(pd::VarOp var, mlir::Type whole) {
     if (one.getState() != dist::StateKind::Split || !layout ||
         layout.getKind() != dist::LayoutKind::Even || dim >= tensor.getRank())
       continue;
-    const int64_t extent = dim != dist::kFlat        ? tensor.getDimSize(dim)
-                           : tensor.hasStaticShape() ? tensor.getNumElements()
-                                                     : mlir::ShapedType::kDynamic;
+    const int64_t extent = dim != dist::kFlat ? tensor.getDimSize(dim)
+                                              : elementsToCut(tensor, relation, dist::meshOf(var));
     if (!mlir::ShapedType::isDynamic(extent) && extent != layout.getExtent())
       return "its parts are those of " + std::to_string(layout.getExtent()) + " elements, and " +
              std::to_string(extent) + " are there";
@@ -79,6 +97,9 @@ void checkTypes(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
     if (original && !different) different = otherExtent(var, original.getType());
     if (!original && var->hasAttr(pd::kPartsAttr))
       different = "pd.parts is given, and there is none there";
+    // What is given, saved and exported as a parameter is one of the reference's.
+    if (!original && var.getParameter())
+      different = "it is a parameter, and the reference has no variable of its name";
     if (different)
       refute(
           rung, var, "variable",
@@ -115,6 +136,30 @@ void checkParts(dist::RoleOp role, Rung& rung) {
   });
 }
 
+// The storage of a flat variable is its parts': nobody holds what it is set to, and it is read by
+// nothing but the ops of the reference that make it and its parts one.
+void checkFlat(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
+  llvm::StringSet<> flat, read, set;
+  for (auto var : reference->getRegion(0).getOps<pd::VarOp>())
+    if (var->hasAttr(pd::kPartsAttr)) flat.insert(var.getSymName());
+  if (flat.empty()) return;
+  reference->walk([&](pd::GetOp get) { read.insert(get.getVar()); });
+  role.walk([&](mlir::Operation* op) {
+    auto get = llvm::dyn_cast<pd::GetOp>(op);
+    auto put = llvm::dyn_cast<pd::SetOp>(op);
+    if (!get && !put) return;
+    const llvm::StringRef name = get ? get.getVar() : put.getVar();
+    mlir::Operation* maker = put ? put.getValue().getDefiningOp() : nullptr;
+    if (!flat.contains(name) || (get && read.contains(name)) ||
+        (maker && maker->hasAttr(dist::kSrcAttr)))
+      return;
+    refute(rung, op, "variable",
+           (get ? "reads `" : "sets `") + name.str() +
+               "`, whose storage is that of its parts, where the reference does not",
+           get ? "read the parts" : "set the parts");
+  });
+}
+
 // A variable that stands for one of the reference has its name, or stands beside it: initial values
 // are given, saved and exported under the names of the reference.
 void checkNames(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
@@ -140,6 +185,7 @@ void checkNames(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
 void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   checkTypes(role, reference, rung);
   checkParts(role, rung);
+  checkFlat(role, reference, rung);
   checkNames(role, reference, rung);
 }
 

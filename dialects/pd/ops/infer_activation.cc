@@ -53,6 +53,28 @@ llvm::LogicalResult inferComplex(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferAsComplex(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  if (x->rank() == 0 || !agree(x->dims.back(), 2))
+    return c.fail("needs two parts in the last dim of X " + textOf(x->dims));
+  TensorInfo out = withDims(*x, Dims(x->dims.begin(), x->dims.end() - 1));
+  out.dtype = complexOf(x->dtype);
+  c.out("Out", out);
+  return llvm::success();
+}
+
+llvm::LogicalResult inferAsReal(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  Dims dims(x->dims.begin(), x->dims.end());
+  dims.push_back(2);
+  TensorInfo out = withDims(*x, dims);
+  out.dtype = realOf(x->dtype);
+  c.out("Out", out);
+  return llvm::success();
+}
+
 llvm::LogicalResult inferFloat(InferContext& c) { return withType(c, "X", "Out", floatOf); }
 
 llvm::LogicalResult inferRealPart(InferContext& c) { return withType(c, "X", "Out", realOf); }

@@ -132,6 +132,24 @@ llvm::LogicalResult inferEye(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferTriangle(InferContext& c) {
+  std::optional<DType> dtype = dtypeAttr(c, "dtype");
+  if (!dtype) return llvm::failure();
+  const bool lower = c.op().type() == "tril_indices";
+  const int64_t rows = c.op().getInt(lower ? "rows" : "row"),
+                columns = c.op().getInt(lower ? "cols" : "col"), offset = c.op().getInt("offset");
+  if (rows < 0 || columns < 0 || rows > (1 << 16))
+    return c.fail("cannot list the places of a triangle of " + llvm::Twine(rows) + " rows and " +
+                  llvm::Twine(columns) + " columns");
+  int64_t places = 0;
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t diagonal = std::clamp<int64_t>(i + offset + (lower ? 1 : 0), 0, columns);
+    places += lower ? diagonal : columns - diagonal;
+  }
+  c.out("out", tensorInfo(*dtype, {2, places}));
+  return llvm::success();
+}
+
 llvm::LogicalResult inferRandperm(InferContext& c) {
   std::optional<DType> dtype = dtypeAttr(c, "dtype");
   if (!dtype) return llvm::failure();

@@ -11,6 +11,7 @@ llvm::LogicalResult inferFillLike(InferContext& c);    // fill_any_like, fill_ze
 llvm::LogicalResult inferRange(InferContext& c);
 llvm::LogicalResult inferLinspace(InferContext& c);
 llvm::LogicalResult inferEye(InferContext& c);
+llvm::LogicalResult inferTriangle(InferContext& c);  // tril_indices, triu_indices
 llvm::LogicalResult inferRandperm(InferContext& c);
 llvm::LogicalResult inferMultinomial(InferContext& c);
 llvm::LogicalResult inferSamplingId(InferContext& c);

@@ -220,6 +220,36 @@ llvm::LogicalResult inferDeterminant(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferEigh(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  if (x->rank() < 2 || !agree(x->dims[x->rank() - 1], x->dims[x->rank() - 2]))
+    return c.fail("needs square matrices in X " + textOf(x->dims));
+  c.out("Eigenvalues", withoutLod(withDims(*x, Dims(x->dims.begin(), x->dims.end() - 1))));
+  c.out("Eigenvectors", withoutLod(withDims(*x, x->dims)));
+  return llvm::success();
+}
+
+// Of [..., m, n] with the less k of m and n: U [..., m, k], S [..., k], VH [..., k, n]; of full
+// matrices U [..., m, m] and VH [..., n, n].
+llvm::LogicalResult inferSvd(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  if (x->rank() < 2) return c.fail("needs matrices in X " + textOf(x->dims));
+  const int64_t m = x->dims[x->rank() - 2], n = x->dims[x->rank() - 1];
+  const int64_t least = m < 0 || n < 0 ? -1 : std::min(m, n);
+  const bool full = c.op().getBool("full_matrices");
+  auto with = [&](llvm::ArrayRef<int64_t> last) {
+    Dims dims(x->dims.begin(), x->dims.end() - 2);
+    dims.insert(dims.end(), last.begin(), last.end());
+    return withoutLod(withDims(*x, dims));
+  };
+  c.out("U", with({m, full ? m : least}));
+  c.out("S", with({least}));
+  c.out("VH", with({full ? n : least, n}));
+  return llvm::success();
+}
+
 // The two axes of the diagonal go. Their attributes were renamed in 2.0.
 llvm::LogicalResult inferTrace(InferContext& c) {
   const TensorInfo* x = require(c, "Input");
@@ -359,7 +389,7 @@ llvm::LogicalResult inferEinsum(InferContext& c) {
 // The gradient op has no operands in its program: InnerCache holds copies of them.
 llvm::LogicalResult inferEinsumGrad(InferContext& c) {
   for (unsigned i = 0, n = c.outCount("Operands@GRAD"); i < n; ++i)
-    if (const TensorInfo* operand = c.in("InnerCache", i)) c.out("Operands@GRAD", i, *operand);
+    if (const TensorInfo* operand = c.in("x_shape", i)) c.out("Operands@GRAD", i, *operand);
   return llvm::success();
 }
 

@@ -27,6 +27,8 @@ llvm::LogicalResult inferBilinearProduct(InferContext& c);
 llvm::LogicalResult inferBilinearProductGrad(InferContext& c);
 llvm::LogicalResult inferKron(InferContext& c);
 llvm::LogicalResult inferDeterminant(InferContext& c);  // determinant, slogdeterminant
+llvm::LogicalResult inferEigh(InferContext& c);         // a number and a column per row
+llvm::LogicalResult inferSvd(InferContext& c);
 llvm::LogicalResult inferTrace(InferContext& c);
 llvm::LogicalResult inferDiagonal(InferContext& c);
 llvm::LogicalResult inferDist(InferContext& c);  // a scalar

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <new>
 
@@ -14,15 +13,6 @@
 #include "runtime/exec/flight/layout.h"
 
 namespace dtranspile::flight {
-namespace {
-
-int64_t NowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-}  // namespace
 
 Recorder::~Recorder() {
   if (memory_ != nullptr) munmap(memory_, bytes_);
@@ -55,7 +45,9 @@ absl::Status Recorder::Publish() {
     errno = error;
     return fail("fallocate");
   }
-  void* memory = mmap(nullptr, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  // All pages now, not one by one in the middle of steps.
+  void* memory =
+      mmap(nullptr, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd_, 0);
   if (memory == MAP_FAILED) return fail("mmap");
   memory_ = memory;
   bytes_ = layout.bytes;
@@ -67,22 +59,36 @@ absl::Status Recorder::Publish() {
   header_->text_bytes = text.size();
   std::memcpy(bytes + layout.text, text.data(), text.size());
   header_->begun.store(0);
+  header_->first = PairOf(clock_);
   header_->magic.store(kMagic, std::memory_order_release);
   return absl::OkStatus();
 }
 
 MemoryEvent* Recorder::at(uint64_t number) { return ring_ + number % capacity_; }
 
+MemoryEvent* Recorder::find(uint64_t number) {
+  if (header_ == nullptr) return nullptr;
+  MemoryEvent* event = at(number);
+  return event->written.load(std::memory_order_relaxed) == number + 1 ? event : nullptr;
+}
+
 // The reader may look at any instant, since the rank may be killed at any: `written` is taken away
 // before the old event is overwritten and given back after the new one is whole.
-uint64_t Recorder::Begin(Point point) {
+uint64_t Recorder::Add(Point point, bool waits) {
   if (header_ == nullptr) return 0;
   const uint64_t number = header_->begun.load(std::memory_order_relaxed);
   auto* started = reinterpret_cast<std::atomic<uint64_t>*>(header_ + 1) + point.channel;
   const uint64_t sequence = started->load(std::memory_order_relaxed);
+  const int64_t now = clock_.Now();
   MemoryEvent* event = at(number);
   event->written.store(0, std::memory_order_release);
-  event->event = {number, sequence, step_, NowNs(), 0, 0, point.op, point.channel};
+  event->sequence = sequence;
+  event->step = step_;
+  event->begin = now;
+  event->wait = waits ? now : 0;
+  event->end = 0;
+  event->op = point.op;
+  event->channel = point.channel;
   event->written.store(number + 1, std::memory_order_release);
   started->store(sequence + 1, std::memory_order_release);
   header_->begun.store(number + 1, std::memory_order_release);
@@ -90,13 +96,11 @@ uint64_t Recorder::Begin(Point point) {
 }
 
 void Recorder::Wait(uint64_t number) {
-  if (header_ == nullptr || at(number)->event.number != number) return;
-  at(number)->event.wait_ns = NowNs();
+  if (MemoryEvent* event = find(number)) event->wait = clock_.Now();
 }
 
 void Recorder::End(uint64_t number) {
-  if (header_ == nullptr || at(number)->event.number != number) return;
-  at(number)->event.end_ns = NowNs();
+  if (MemoryEvent* event = find(number)) event->end = clock_.Now();
 }
 
 }  // namespace dtranspile::flight

@@ -69,9 +69,17 @@ Event EventOf(const Json& json, const std::string& where, const Recording& recor
   return event;
 }
 
-bool IsWhole(const Event& event, uint64_t number, const Recording& recording) {
-  return event.number == number && event.op < recording.ops.size() &&
-         event.channel < recording.channels.size();
+// In nanoseconds. `last`: now.
+Event EventOf(const MemoryEvent& one, const ClockPair& first, const ClockPair& last) {
+  const auto ns = [&](int64_t ticks) { return NsOf(ticks, first, last); };
+  return {one.written.load(std::memory_order_acquire) - 1,
+          one.sequence,
+          one.step,
+          ns(one.begin),
+          ns(one.wait),
+          ns(one.end),
+          one.op,
+          one.channel};
 }
 
 }  // namespace
@@ -163,12 +171,13 @@ absl::StatusOr<Recording> ReadRecording(const void* memory, size_t size) {
   for (size_t i = 0; i < channels; ++i) recording.channels[i].started = started[i].load();
   const auto* ring = reinterpret_cast<const MemoryEvent*>(bytes + layout.ring);
   const uint64_t begun = header->begun.load(std::memory_order_acquire);
+  const ClockPair last = PairOf(Clock());
   // The one behind the last may be whole already, its count not yet.
   for (uint64_t number = begun > capacity ? begun - capacity : 0; number <= begun; ++number) {
     const MemoryEvent& one = ring[number % capacity];
     if (one.written.load(std::memory_order_acquire) == number + 1 &&
-        IsWhole(one.event, number, recording))
-      recording.events.push_back(one.event);
+        one.op < recording.ops.size() && one.channel < recording.channels.size())
+      recording.events.push_back(EventOf(one, header->first, last));
   }
   return recording;
 }

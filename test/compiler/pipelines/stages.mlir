@@ -5,7 +5,8 @@
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 pipeline=true accumulate_steps=4})" | wc -l > %t.few
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=100000 pipeline=true accumulate_steps=4})" | wc -l | diff - %t.few
 // RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=3 pipeline=true accumulate_steps=4})" 2>&1 | FileCheck %s --check-prefix=MULTIPLE
-// RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=3 pipeline=true stages=2 schedule_mode=ZB-H1})" 2>&1 | FileCheck %s --check-prefix=ERRORS
+// RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=2 pipeline=true accumulate_steps=4 schedule_mode=ZB-H1})" | FileCheck %s --check-prefix=WEIGHTS
+// RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=3 pipeline=true stages=2 virtual_stages=2 schedule_mode=ZB-H1})" 2>&1 | FileCheck %s --check-prefix=ERRORS
 // RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 pipeline=true stages=2 virtual_stages=2 accumulate_steps=3})" 2>&1 | FileCheck %s --check-prefix=GROUPS
 // RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 stages=2})" 2>&1 | FileCheck %s --check-prefix=OFF
 // RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 pipeline=true stages=1})" 2>&1 | FileCheck %s --check-prefix=ONE
@@ -24,7 +25,9 @@
 
 // MULTIPLE: error: {{.*}}3 trainers are no multiple of the 2 stages that op_device names: every pipeline has all stages
 // ERRORS: error: trainers and stages: pipelines of that many stages each make up all trainers
-// ERRORS: schedule_mode ZB-H1: gradients of weights and of activations are results of one op of the program
+// ERRORS: schedule_mode ZB-H1 and virtual_stages: this schedule has one part of the model per stage
+// WEIGHTS: schedule("ZB-H1", chunks 1)
+// WEIGHTS: task W
 // GROUPS: error: accumulate_steps and virtual_stages: interleaved parts take micro-batches in groups as large as the pipeline
 // OFF: error: stages, virtual_stages and pipeline: stages exist in a pipeline only; add --pipeline
 // ONE: error: pipeline and stages: one stage is no pipeline

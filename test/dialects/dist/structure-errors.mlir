@@ -69,6 +69,32 @@ dist.role @trainer on @w {
   }
 }
 // -----
+dist.mesh @w [dp = 2]
+dist.role @trainer on @w {
+  // expected-error @+1 {{D39: dist.rel names 'mp', which is no axis of @w}}
+  pd.var @v : tensor<4xf32> {dist.rel = #dist.rel<"v", mp: S(0)>}
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.role @trainer on @w {
+  // expected-error @+1 {{D39: dist.rel of a variable names value number 2; a variable holds all}}
+  pd.var @v : tensor<4xf32> {dist.rel = #dist.rel<"v" number 2>}
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.role @trainer on @w {
+  // expected-error @+1 {{D39: dist.rel cuts dim 1 over 'dp'; there are 1}}
+  pd.var @v : tensor<4xf32> {dist.rel = #dist.rel<"v", dp: S(1)>}
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.role @trainer on @w {
+  pd.program @main {
+    // expected-error @+1 {{D39: dist.rel names holders beyond the 2 coordinates of 'dp'}}
+    %x = pd.input "x" {dist.rel = #dist.rel<"x" number 1, dp: R at dp = 2>} : tensor<4xf32>
+  }
+}
+// -----
 dist.mesh @w [dp = 2, mp = 2]
 // expected-error @+1 {{D4: pairs lie along one axis, not 2}}
 dist.comm @c on @w over [dp, mp] pairs

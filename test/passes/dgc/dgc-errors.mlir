@@ -45,7 +45,7 @@ pd.program @main {
   %w = pd.get @w : tensor<2x4xf32>
   %v = pd.get @velocity : tensor<2x4xf32>
   %g = pd.reduce_mean X(%x) -> Out("w@GRAD") {dim = array<i32: 0>, op_role = 1 : i32, op_role_var = ["w", "w@GRAD"]} : (tensor<?x2x4xf32>) -> tensor<2x4xf32>
-  // expected-error @below {{dgc: the gradient of parameter 'w' is regularised by 'l1_decay' in the update itself, which is that of the summed gradient; let ops of the program add the decay}}
+  // expected-error @below {{dgc: the gradient of parameter 'w' is regularised by 'l1_decay' in the update itself, of which l2_decay alone is known; let ops of the program add the decay}}
   %u:2 = pd.momentum Grad(%g) LearningRate(%lr) Param(%w) Velocity(%v) -> ParamOut("w") VelocityOut("velocity") {mu = 0.9 : f32, regularization_method = "l1_decay", op_role = 2 : i32} : (tensor<2x4xf32>, tensor<1xf32>, tensor<2x4xf32>, tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>)
   pd.set @w, %u#0 : tensor<2x4xf32>
   pd.set @velocity, %u#1 : tensor<2x4xf32>

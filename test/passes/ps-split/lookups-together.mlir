@@ -2,11 +2,13 @@
 
 // Two tables, each with what becomes of its rows before the next is looked up: both lookups move up
 // behind their ids, so that they are asked for together; the one whose ids are made of rows of
-// another stays behind these.
+// another stays behind these. A cast of ids does not stand between: it moves up to the ids.
 // CHECK-LABEL: dist.role @trainer
 // CHECK: pd.program @main
+// CHECK: pd.cast {{.*}} -> Out("c")
 // CHECK: dist.lookup {{.*}} in @pserver::@t as "x"
 // CHECK-NOT: pd.relu
+// CHECK-NOT: pd.cast
 // CHECK: dist.lookup {{.*}} in @pserver::@u as "y"
 // CHECK: pd.relu {{.*}} -> Out("rx")
 // CHECK: pd.relu {{.*}} -> Out("ry")
@@ -21,12 +23,13 @@ pd.program @main {
   pd.decl "t" tensor of float32 [10, 4] {persistable = true}
   pd.decl "u" tensor of float32 [10, 4] {persistable = true}
   %a = pd.input "a" : tensor<?xi64>
-  %b = pd.input "b" : tensor<?xi64>
+  %b = pd.input "b" : tensor<?xi32>
   %t = pd.get @t : tensor<10x4xf32>
   %x = pd.lookup_table_v2 W(%t) Ids(%a) -> Out("x") {is_sparse = true, padding_idx = -1 : i64} : (tensor<10x4xf32>, tensor<?xi64>) -> tensor<?x4xf32>
   %rx = pd.relu X(%x) -> Out("rx") : (tensor<?x4xf32>) -> tensor<?x4xf32>
   %u = pd.get @u : tensor<10x4xf32>
-  %y = pd.lookup_table_v2 W(%u) Ids(%b) -> Out("y") {is_sparse = true, padding_idx = -1 : i64} : (tensor<10x4xf32>, tensor<?xi64>) -> tensor<?x4xf32>
+  %c = pd.cast X(%b) -> Out("c") {in_dtype = 2 : i32, out_dtype = 3 : i32} : (tensor<?xi32>) -> tensor<?xi64>
+  %y = pd.lookup_table_v2 W(%u) Ids(%c) -> Out("y") {is_sparse = true, padding_idx = -1 : i64} : (tensor<10x4xf32>, tensor<?xi64>) -> tensor<?x4xf32>
   %ry = pd.relu X(%y) -> Out("ry") : (tensor<?x4xf32>) -> tensor<?x4xf32>
   %most = pd.arg_max X(%y) -> Out("most") {axis = 1 : i64, keepdims = false, flatten = false, dtype = 3 : i32} : (tensor<?x4xf32>) -> tensor<?xi64>
   %z = pd.lookup_table_v2 W(%t) Ids(%most) -> Out("z") {is_sparse = true, padding_idx = -1 : i64} : (tensor<10x4xf32>, tensor<?xi64>) -> tensor<?x4xf32>
@@ -39,7 +42,7 @@ pd.program @main {
   %g0 = pd.lookup_table_v2_grad Ids(%a) "Out@GRAD"(%gx) W(%t) -> "W@GRAD"("t@GRAD@0") {is_sparse = true, padding_idx = -1 : i64, op_role = 1 : i32} : (tensor<?xi64>, tensor<?x4xf32>, tensor<10x4xf32>) -> !pd.rows<tensor<10x4xf32>>
   %g1 = pd.lookup_table_v2_grad Ids(%most) "Out@GRAD"(%gn) W(%t) -> "W@GRAD"("t@GRAD@1") {is_sparse = true, padding_idx = -1 : i64, op_role = 1 : i32} : (tensor<?xi64>, tensor<?x4xf32>, tensor<10x4xf32>) -> !pd.rows<tensor<10x4xf32>>
   %gt = pd.sum X(%g0, %g1) -> Out("t@GRAD") {op_role = 1 : i32, op_role_var = ["t", "t@GRAD"]} : (!pd.rows<tensor<10x4xf32>>, !pd.rows<tensor<10x4xf32>>) -> !pd.rows<tensor<10x4xf32>>
-  %gu = pd.lookup_table_v2_grad Ids(%b) "Out@GRAD"(%gy) W(%u) -> "W@GRAD"("u@GRAD") {is_sparse = true, padding_idx = -1 : i64, op_role = 1 : i32, op_role_var = ["u", "u@GRAD"]} : (tensor<?xi64>, tensor<?x4xf32>, tensor<10x4xf32>) -> !pd.rows<tensor<10x4xf32>>
+  %gu = pd.lookup_table_v2_grad Ids(%c) "Out@GRAD"(%gy) W(%u) -> "W@GRAD"("u@GRAD") {is_sparse = true, padding_idx = -1 : i64, op_role = 1 : i32, op_role_var = ["u", "u@GRAD"]} : (tensor<?xi64>, tensor<?x4xf32>, tensor<10x4xf32>) -> !pd.rows<tensor<10x4xf32>>
   %lr = pd.get @lr : tensor<1xf32>
   %t1 = pd.sgd Grad(%gt) LearningRate(%lr) Param(%t) -> ParamOut("t") {op_role = 2 : i32} : (!pd.rows<tensor<10x4xf32>>, tensor<1xf32>, tensor<10x4xf32>) -> tensor<10x4xf32>
   pd.set @t, %t1 : tensor<10x4xf32>

@@ -87,3 +87,18 @@ pd.program @main {
   %n = pd.sgd Grad(%g) LearningRate(%lr) Param(%w) -> ParamOut("w") {op_role = 2 : i32} : (tensor<4xf32>, tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
   pd.set @w, %n : tensor<4xf32>
 }
+
+// -----
+
+// Noise.
+pd.var @w : tensor<4xf32> {parameter}
+pd.var @lr : tensor<1xf32>
+pd.program @main {
+  %x = pd.input "x" : tensor<4xf32>
+  %w = pd.get @w : tensor<4xf32>
+  %lr = pd.get @lr : tensor<1xf32>
+  %g = pd.square_grad "Out@GRAD"(%x) X(%w) -> "X@GRAD"("w@GRAD") {op_role = 1 : i32, op_role_var = ["w", "w@GRAD"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{draws random numbers in an update: servers that apply every push by itself know no steps, and would draw others than a single device; use sync_mode, or an optimizer without noise}}
+  %n = pd.dpsgd Grad(%g) LearningRate(%lr) Param(%w) -> ParamOut("w") {batch_size = 16.0 : f32, clip = 10.0 : f32, op_role = 2 : i32, sigma = 1.0 : f32} : (tensor<4xf32>, tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
+  pd.set @w, %n : tensor<4xf32>
+}

@@ -1,21 +1,6 @@
 // What an update may not be for servers to take it over (passes/support/update_part.h).
 // RUN: dtranspile-opt %s --split-input-file --verify-diagnostics --form-job="axes=dp:2 comm-axes=none" --ps-place="axes=dp servers=2"
 
-// Noise.
-pd.var @w : tensor<4xf32> {parameter}
-pd.var @lr : tensor<1xf32>
-pd.program @main {
-  %x = pd.input "x" : tensor<4xf32>
-  %w = pd.get @w : tensor<4xf32>
-  %lr = pd.get @lr : tensor<1xf32>
-  %g = pd.square_grad "Out@GRAD"(%x) X(%w) -> "X@GRAD"("w@GRAD") {op_role = 1 : i32, op_role_var = ["w", "w@GRAD"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  // expected-error @+1 {{draws random numbers for 'w': servers would draw others than a single device; use an optimizer without noise}}
-  %n = pd.dpsgd Grad(%g) LearningRate(%lr) Param(%w) -> ParamOut("w") {batch_size = 16.0 : f32, clip = 10.0 : f32, op_role = 2 : i32, sigma = 1.0 : f32} : (tensor<4xf32>, tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
-  pd.set @w, %n : tensor<4xf32>
-}
-
-// -----
-
 // An activation in the update.
 pd.var @w : tensor<4xf32> {parameter}
 pd.var @lr : tensor<1xf32>

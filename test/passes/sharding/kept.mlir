@@ -54,7 +54,7 @@ dist.role @trainer on @world {
     pd.set @v, %u#1 : tensor<4x4xf32>
     %r = pd.sgd Grad(%gr) LearningRate(%lr) Param(%rows) -> ParamOut("rows") {op_role = 2 : i32} : (!pd.rows<tensor<9x2xf32>>, tensor<1xf32>, tensor<9x2xf32>) -> tensor<9x2xf32>
     pd.set @rows, %r : tensor<9x2xf32>
-    %c = pd.clip_by_norm X(%gn) -> Out("c") {max_norm = 1.0 : f32, op_role = 2 : i32} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %c = pd.clip_by_norm X(%gn) -> Out("c") {max_norm = 0.0 : f32, op_role = 2 : i32} : (tensor<4x4xf32>) -> tensor<4x4xf32>
     %m = pd.sgd Grad(%c) LearningRate(%lr) Param(%n) -> ParamOut("n") {op_role = 2 : i32} : (tensor<4x4xf32>, tensor<1xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
     pd.set @n, %m : tensor<4x4xf32>
   }

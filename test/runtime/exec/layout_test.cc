@@ -153,6 +153,32 @@ TEST_CASE("parts of a tensor that is cut along two dims") {
     }
 }
 
+// Columns of 3 x 5 in two parts of 3 x 3, the second one padded; the nine elements of each in four
+// flat parts of three.
+TEST_CASE("flat parts of what the cut of a dim leaves") {
+  Layout layout = Of(LayoutKind::kEven, {3, 5}, 1);
+  layout.flat_parts = 4;
+  const Parts parts(layout, 8);
+  CHECK(parts.room_dims() == std::vector<int64_t>{3});
+  CHECK(parts.dims(2) == std::vector<int64_t>{3});
+  CHECK(parts.dims(3) == std::vector<int64_t>{0});
+  std::vector<float> whole(15), back(whole.size(), -1);
+  std::iota(whole.begin(), whole.end(), 1.0F);
+  const auto bytes = [](std::vector<float>& of) { return reinterpret_cast<std::byte*>(of.data()); };
+  for (int64_t part = 0; part < 8; ++part) {
+    std::vector<float> mine(3, -1);
+    parts.Take(part, sizeof(float), bytes(whole), bytes(mine), true);
+    for (int64_t i = 0; i < 3; ++i) {
+      const int64_t at = part % 4 * 3 + i, row = at / 3, column = part / 4 * 3 + at % 3;
+      const bool there = row < 3 && column < 5;
+      CHECK(mine[static_cast<size_t>(i)] ==
+            (there ? whole[static_cast<size_t>(row * 5 + column)] : 0.0F));
+    }
+    parts.Put(part, sizeof(float), bytes(mine), bytes(back), true);
+  }
+  CHECK(back == whole);
+}
+
 TEST_CASE("more parts than there are indices along one of two dims") {
   Layout layout = Of(LayoutKind::kEven, {2, 3}, 0);
   layout.also = {1};

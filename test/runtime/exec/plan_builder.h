@@ -42,6 +42,14 @@ class PlanBuilder {
     if (instances > 1) buffer["stride"] = stride, buffer["instances"] = instances;
     return Place(std::move(buffer), stride * instances, "arena_bytes");
   }
+  // A temporary that waits in pinned memory.
+  int Pinned(const std::string& name, const char* dtype, std::vector<int64_t> dims) {
+    Json buffer = Buffer(name, "arena", dtype, dims);
+    buffer["memory"] = "pinned";
+    const int64_t bytes = Lines(buffer["bytes"]);
+    if (!json.contains("pinned_bytes")) json["pinned_bytes"] = 0;
+    return Place(std::move(buffer), bytes, "pinned_bytes");
+  }
   int Variable(const std::string& name, const char* dtype, std::vector<int64_t> dims) {
     Json buffer = Buffer(name, "persistent", dtype, dims);
     const int64_t bytes = Lines(buffer["bytes"]);

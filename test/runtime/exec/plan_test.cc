@@ -73,6 +73,8 @@ TEST_CASE("a plan that is wrong is refused with its place") {
       {"/library", nullptr, "the plan has no library"},
       {"/target/cpu", kRemoved, "target: key 'cpu' is missing"},
       {"/buffers/2/memory", "device", "buffers[2].memory: 'x' is not in host memory"},
+      {"/buffers/2/memory", "pinned", "buffers[2]: 'x' ends at byte 16 of a block of 0"},
+      {"/buffers/0/memory", "pinned", "is not in host memory"},
       {"/buffers/2/memory", "attic", "unknown 'attic', expected one of host, device, pinned"},
       {"/buffers/2/space", "moon",
        "buffers[2].space: unknown 'moon', expected one of arena, persistent, constant"},

@@ -53,6 +53,20 @@ TEST_CASE("a variable is on its ranks only, and takes memory there only") {
   CHECK(there.data(last) == there.data(all) + 64);
 }
 
+TEST_CASE("what waits in pinned memory lies in an arena of its own") {
+  PlanBuilder b;
+  const int near = b.Arena("near", "float32", {100});
+  const int first = b.Pinned("first", "float32", {100}),
+            second = b.Pinned("second", "float32", {8});
+  const Plan plan = Parsed(b.json);
+  CHECK(plan.arena_bytes == 448);
+  CHECK(plan.pinned_bytes == 512);
+  const Storage storage = MakeStorage(plan, 0, 1);
+  CHECK(storage.data(second) == storage.data(first) + 448);
+  const std::byte* at = storage.data(near);
+  CHECK((storage.data(first) >= at + 448 || storage.data(second) + 32 <= at));
+}
+
 TEST_CASE("a cut variable has memory for the rank's part, and its blocks keep their places") {
   PlanBuilder b;
   // 7 rows of 32 bytes in blocks of 2 over 2 ranks: 0, 2 on the first one, 1, 3 (of one row) on the

@@ -134,6 +134,24 @@ TEST_CASE("rounds: pulls of the start-up, pushes, the round, its pulls, the end"
   CHECK(job.failures.empty());
 }
 
+TEST_CASE("a checkpoint that a trainer asks for is that of one round") {
+  Job job(2);
+  job.End(2, kStartUp, Phase::kPull);
+  // Too early, and of another round: nobody's.
+  job.protocol.CheckpointAfter(kStartUp);
+  job.protocol.CheckpointAfter(1);
+  for (int64_t round = 0; round < 3; ++round) {
+    for (const int t : {0, 1}) REQUIRE(job.Push(t, round, "w", Filled(4, 1.0F)).ok());
+    if (round == 1) job.protocol.CheckpointAfter(round);
+    job.End(2, round, Phase::kPush);
+    const auto turn = job.protocol.Next();
+    REQUIRE(turn.ok());
+    CHECK(turn->asked == (round == 1));
+    job.protocol.Finish(absl::OkStatus());
+    job.End(2, round, Phase::kPull);
+  }
+}
+
 TEST_CASE("a trainer that has left is not waited for, and the mean is that of the others") {
   Job job(3);
   job.End(3, kStartUp, Phase::kPull);

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 #include <cmath>
+#include <csignal>
 
 #include "compiler/analysis/program_info.h"
 #include "dialects/dist/settings.h"
@@ -15,6 +16,7 @@
 #include "tools/dtranspile/cli/compiled.h"
 #include "tools/dtranspile/cli/dataset.h"
 #include "tools/dtranspile/cli/files.h"
+#include "tools/dtranspile/cli/initial_values.h"
 #include "tools/dtranspile/cli/persistables.h"
 #include "tools/dtranspile/cli/placement.h"
 #include "tools/dtranspile/cli/run_flags.h"
@@ -222,10 +224,10 @@ bool resumeFrom(Tool& tool, const Flags& flags, launch::JobSpec& spec, std::stri
 bool findCheckpoints(Tool& tool, const Flags& flags, launch::JobSpec& spec) {
   if (flags.every > 0 && flags.checkpoints.empty())
     return tool.error("--checkpoint-every: into which folder? Add --checkpoint-dir DIR"), false;
-  if (flags.every == 0 && !flags.checkpoints.empty() && !flags.resume)
-    return tool.error("--checkpoint-dir: how often? Add --checkpoint-every ROUNDS"), false;
-  if (flags.every > 0)
-    spec.checkpoints = launch::JobCheckpoints{flags.checkpoints, flags.every, flags.keep};
+  if (flags.checkpoints.empty()) return true;
+  // While the job is compiled nobody writes one.
+  std::signal(SIGUSR1, SIG_IGN);
+  spec.checkpoints = launch::JobCheckpoints{flags.checkpoints, flags.every, flags.keep};
   return true;
 }
 
@@ -265,7 +267,9 @@ int run(Tool& tool, Flags& flags) {
   spec.first_step = flags.firstStep;
   if (!resumeFrom(tool, flags, spec, from)) return kNo;
   auto init = findInit(tool, compiled->runnable, from, scratch->path());
-  if (mlir::failed(init)) return kNo;
+  if (mlir::failed(init) || (*init && mlir::failed(completeInit(tool, compiled->runnable, flags,
+                                                                scratch->path(), **init))))
+    return kNo;
   mlir::FailureOr<SaveTarget> save = SaveTarget::open(tool, flags.save, scratch->path());
   if (mlir::failed(save)) return kNo;
   std::optional<io::StagedFolder> fetched, traced, flown;
@@ -339,8 +343,10 @@ Action declareRun(CLI::App& app) {
                  "number of the first step: how many were run before --init was saved, so that "
                  "random ops go on where they were; feeds and --per-step begin anew")
       ->check(CLI::Range(int64_t{0}, exec::kMostSteps));
-  app.add_option("--checkpoint-dir", flags->checkpoints,
-                 "folder for checkpoints, one for all processes of the job");
+  app.add_option(
+      "--checkpoint-dir", flags->checkpoints,
+      "folder for checkpoints, one for all processes of the job: of every so many rounds, "
+      "and of the next one after a SIGUSR1");
   app.add_option("--checkpoint-every", flags->every,
                  "writes one after so many rounds; of jobs without servers, steps")
       ->check(wholeNumber(1));

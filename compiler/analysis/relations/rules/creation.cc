@@ -92,6 +92,8 @@ const RuleRow kRows[] = {
     {"range", wholeOnly, "Start, End, Step -> Out"},
     {"linspace", wholeOnly, "Start, Stop, Num -> Out", "dtype"},
     {"eye", wholeOnly, "-> Out", "dtype, num_rows, num_columns"},
+    {"tril_indices", wholeOnly, "-> out", "rows, cols, offset, dtype"},
+    {"triu_indices", wholeOnly, "-> out", "row, col, offset, dtype"},
 };
 
 }  // namespace

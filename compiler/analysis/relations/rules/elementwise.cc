@@ -41,9 +41,7 @@ void castRule(RuleContext& context) {
 // the extents of the whole, which parts of flattened tensors do not.
 void secondOfSum(RuleContext& context) {
   for (const char* slot : {"DDX", "DDY", "DOut", "Y"})
-    if (mlir::Value value = context.op().input(slot))
-      for (const State& state : context.relation(value).whole.states)
-        if (state.isSplit() && state.dim == dist::kFlat) return;
+    if (context.isFlatPart(context.op().input(slot))) return;
   pointwise(context);
 }
 

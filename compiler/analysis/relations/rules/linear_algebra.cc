@@ -19,7 +19,8 @@ struct ProductLabels {
 
 // `mul`: both operands are flattened to matrices; of a flattened group only its first dim can be
 // split.
-ProductLabels mulLabels(const pd::OpView& op) {
+ProductLabels mulLabels(const RuleContext& context) {
+  const pd::OpView& op = context.op();
   mlir::Value x = op.input("X"), y = op.input("Y");
   auto xRows = static_cast<size_t>(op.getInt("x_num_col_dims")),
        yRows = static_cast<size_t>(op.getInt("y_num_col_dims"));
@@ -40,8 +41,10 @@ bool flag(const pd::OpView& op, llvm::StringRef one, llvm::StringRef other) {
 }
 
 // `matmul`, `matmul_v2`, `bmm`: the last two dims are matrices, the others broadcast batch dims;
-// vectors lack one of the two.
-ProductLabels matmulLabels(const pd::OpView& op) {
+// vectors lack one of the two. The framework declares the batch of 1 and −1 as 1: what is cut along
+// such a dim is not repeated along it.
+ProductLabels matmulLabels(const RuleContext& context) {
+  const pd::OpView& op = context.op();
   mlir::Value x = op.input("X"), y = op.input("Y");
   llvm::SmallVector<int64_t> xDims = dimsOf(x), yDims = dimsOf(y);
   bool xTurned = flag(op, "transpose_X", "trans_x"), yTurned = flag(op, "transpose_Y", "trans_y");
@@ -49,18 +52,22 @@ ProductLabels matmulLabels(const pd::OpView& op) {
       yBatch = std::max<int>(0, static_cast<int>(yDims.size()) - 2);
   int batch = std::max(xBatch, yBatch);
   ProductLabels labels;
-  auto batchLabels = [&](llvm::ArrayRef<int64_t> mine, int myBatch, llvm::ArrayRef<int64_t> other,
-                         int otherBatch) {
+  auto isCut = [&](mlir::Value value, int dim) {
+    return llvm::any_of(context.relation(value).whole.states,
+                        [&](const State& state) { return state.isSplit() && state.dim == dim; });
+  };
+  auto batchLabels = [&](mlir::Value value, llvm::ArrayRef<int64_t> mine, int myBatch,
+                         llvm::ArrayRef<int64_t> other, int otherBatch) {
     Labels own;
     for (int i = 0; i < myBatch; ++i) {
       int dim = batch - myBatch + i, there = dim - (batch - otherBatch);
-      bool broadcast = mine[i] == 1 && there >= 0 && other[there] != 1;
+      bool broadcast = mine[i] == 1 && there >= 0 && other[there] != 1 && !isCut(value, i);
       own.push_back(broadcast ? kBroadcastDim : dim);
     }
     return own;
   };
-  labels.x = batchLabels(xDims, xBatch, yDims, yBatch);
-  labels.y = batchLabels(yDims, yBatch, xDims, xBatch);
+  labels.x = batchLabels(x, xDims, xBatch, yDims, yBatch);
+  labels.y = batchLabels(y, yDims, yBatch, xDims, xBatch);
   for (int i = 0; i < batch; ++i) labels.out.push_back(i);
   if (xDims.size() >= 2)
     labels.x.append(xTurned ? std::initializer_list<int>{kContracted, kRow}
@@ -75,7 +82,7 @@ ProductLabels matmulLabels(const pd::OpView& op) {
   return labels;
 }
 
-using LabelsOf = ProductLabels (*)(const pd::OpView&);
+using LabelsOf = ProductLabels (*)(const RuleContext&);
 
 // Out[row, column] = Σ X[row, contracted] Y[contracted, column], in labels: a factor that is cut
 // along `contracted` gives terms of a sum, one that is cut along `row` or `column` parts of the
@@ -83,7 +90,7 @@ using LabelsOf = ProductLabels (*)(const pd::OpView&);
 void product(RuleContext& context, LabelsOf labelsOf) {
   const pd::OpView& op = context.op();
   if (!op.input("X") || !op.input("Y")) return;
-  ProductLabels labels = labelsOf(op);
+  ProductLabels labels = labelsOf(context);
   Form form;
   form.terms.push_back({op.input("X"), labels.x, Use::Linear});
   form.terms.push_back({op.input("Y"), labels.y, Use::Linear});
@@ -98,7 +105,7 @@ void productGrad(RuleContext& context, LabelsOf labelsOf) {
   const pd::OpView& op = context.op();
   mlir::Value x = op.input("X"), y = op.input("Y"), out = op.input("Out@GRAD");
   if (!x || !y || !out) return;
-  ProductLabels labels = labelsOf(op);
+  ProductLabels labels = labelsOf(context);
   auto give = [&](llvm::StringRef slot, mlir::Value other, const Labels& otherLabels,
                   mlir::Value own, const Labels& ownLabels) {
     Form form;
@@ -288,7 +295,7 @@ void matmulSecondGrad(RuleContext& context) {
   mlir::Value x = op.input("X"), y = op.input("Y"), g = op.input("grad_out"),
               ddx = op.input("grad_x@GRAD"), ddy = op.input("grad_y@GRAD");
   if (!x || !y || !g) return;
-  ProductLabels labels = matmulLabels(op);
+  ProductLabels labels = matmulLabels(context);
   auto give = [&](llvm::StringRef slot, mlir::Value factor, const Labels& factorLabels,
                   mlir::Value own, const Labels& ownLabels) {
     Form form;

@@ -125,11 +125,26 @@ void transformed(RuleContext& context) {
   form.terms.push_back({from, labels, Use::Linear});
   // The kernel makes what is as large as X: all of it that is not transformed is cut alike.
   if (back && op.type() == "fft_r2c_grad") {
-    if (!like || rankOf(like) != rankOf(from)) return;
-    for (const State& state : context.relation(like).whole.states)
-      if (state.isSplit() && state.dim == dist::kFlat) return;
+    if (!like || rankOf(like) != rankOf(from) || context.isFlatPart(like)) return;
     form.terms.push_back({like, labels, Use::Shape});
   }
+  form.result = labels;
+  context.result(back ? "X@GRAD" : "Out", form);
+}
+
+// Slices along the axis, each scaled by its own norm.
+void renorm(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type() == "renorm_grad";
+  mlir::Value x = op.input("X"), gradient = op.input("Out@GRAD");
+  if (!x || (back && !gradient)) return;
+  const int axis = normalAxis(op.getInt("axis"), rankOf(x));
+  if (axis < 0 || axis >= rankOf(x)) return;
+  Labels labels = wholeLabels(x);
+  labels[axis] = axis;
+  Form form;
+  if (back) form.terms.push_back({gradient, labels, Use::Linear});
+  form.terms.push_back({x, labels, Use::Value});
   form.result = labels;
   context.result(back ? "X@GRAD" : "Out", form);
 }
@@ -137,6 +152,21 @@ void transformed(RuleContext& context) {
 const RuleRow kRows[] = {
     {"cholesky", labelled, "X[_**] -> Out[_**]", "upper"},
     {"cholesky_grad", labelled, "Out@GRAD[_**]:l, Out[_**] -> X@GRAD[_**]", "upper"},
+    {"eigh", labelled, "X[_**] -> Eigenvalues[_*], Eigenvectors[_**]", "UPLO"},
+    {"eigh_grad", labelled,
+     "Eigenvalues@GRAD[_*]:l, Eigenvectors@GRAD[_**]:l, Eigenvalues[_*], Eigenvectors[_**] -> "
+     "X@GRAD[_**]",
+     "UPLO"},
+    {"eigvalsh", labelled, "X[_**] -> Eigenvalues[_*], Eigenvectors[_**]", "UPLO, is_test"},
+    {"eigvalsh_grad", labelled, "Eigenvalues@GRAD[_*]:l, Eigenvectors[_**] -> X@GRAD[_**]",
+     "UPLO, is_test"},
+    {"svd", labelled, "X[_**] -> U[_**], S[_*], VH[_**]", "full_matrices"},
+    {"svd_grad", labelled,
+     "U@GRAD[_**]:l, S@GRAD[_*]:l, VH@GRAD[_**]:l, U[_**], S[_*], VH[_**], X[_**]:s -> "
+     "X@GRAD[_**]",
+     "full_matrices"},
+    {"renorm", renorm, "", "X, p, axis, max_norm"},
+    {"renorm_grad", renorm, "", "X, Out@GRAD, p, axis, max_norm"},
     {"inverse", labelled, "Input[_**] -> Output[_**]"},
     {"inverse_grad", labelled, "Output@GRAD[_**]:l, Output[_**] -> Input@GRAD[_**]"},
     {"determinant", matrixValue, "", "Input"},

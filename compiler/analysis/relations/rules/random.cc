@@ -98,9 +98,17 @@ void dropout(RuleContext& context) {
 }
 
 // The norm that the gradient is clipped by couples all its elements; the noise is that of the
-// parameter, equal on all ranks.
+// parameter, which whoever has it (all ranks, or the server that has it whole) draws as one device
+// does.
 void dpsgd(RuleContext& context) {
-  if (mlir::Value gradient = context.op().input("Grad")) demandStreams(context, gradient);
+  const llvm::SmallVector<bool, 4> differ = differingAxes(context);
+  mlir::Value gradient = context.op().input("Grad");
+  for (unsigned a = 0; gradient && a < context.axes().count(); ++a)
+    if (differ[a] && context.axes().sizes[a] != 1)
+      context.violate({gradient, "random-streams",
+                       "draws different numbers along axis " + context.axes().names[a] +
+                           ", and the reference draws once for the parameter",
+                       "give the op dist.streams = []"});
   wholeOnly(context);
 }
 

@@ -53,7 +53,117 @@ dist.role @trainer on @workers {
 dist.role @server on @servers {
   pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(5, per 3, first 0))>}
   pd.program @main {
-    // expected-error @+1 {{export: mode async has no translation yet; synchronous rounds have}}
+    // expected-error @+1 {{export: mode half_async has no translation yet; sync and async have}}
+    dist.serve on @ps mode half_async {
+    }
+  }
+}
+
+// -----
+
+// Steps that are counted.
+dist.mesh @workers [dp = 2]
+dist.mesh @servers [ps = 2]
+dist.comm @ps on @workers over [dp] rpc @server
+dist.role @trainer on @workers {
+  pd.program @main {
+    %g = pd.input "w@GRAD" : tensor<5x4xf32>
+    dist.push %g to @server::@w merge each on @ps : tensor<5x4xf32>
+  }
+}
+dist.role @server on @servers {
+  pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(5, per 3, first 0))>}
+  pd.program @main {
+    dist.serve on @ps mode async {
+      // expected-error @+1 {{export: counts steps, and the framework's servers without rounds run a schedule of the rate once, when they start; train with a rate that stays, or with rounds}}
+      dist.handle push @w (%from: tensor<1xi64>) {
+        dist.yield
+      }
+    }
+  }
+}
+
+// -----
+
+// What was pulled is taken.
+dist.mesh @workers [dp = 2]
+dist.mesh @servers [ps = 2]
+dist.comm @ps on @workers over [dp] rpc @server
+dist.role @trainer on @workers {
+  pd.program @main {
+    %g = pd.input "w@GRAD" : tensor<5x4xf32>
+    dist.push %g to @server::@w merge each on @ps : tensor<5x4xf32>
+  }
+}
+dist.role @server on @servers {
+  pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(5, per 3, first 0))>}
+  pd.program @main {
+    dist.serve on @ps mode async {
+      // expected-error @+1 {{export: takes what its trainer has pulled (enable_dc_asgd), which has no translation yet}}
+      dist.handle push @w (%from: tensor<1xi64>) {
+        dist.foreach_block @w (%k) {
+          %g = dist.merged @w : tensor<?x4xf32>
+          %b = pd.get @w {dist.as_pulled} : tensor<?x4xf32>
+          %n = pd.elementwise_sub X(%b) Y(%g) -> Out("w") : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+          pd.set @w, %n : tensor<?x4xf32>
+          dist.yield
+        }
+        dist.yield
+      }
+    }
+  }
+}
+
+// -----
+
+// A rate that is computed anew beside the update.
+dist.mesh @workers [dp = 2]
+dist.mesh @servers [ps = 2]
+dist.comm @ps on @workers over [dp] rpc @server
+dist.role @trainer on @workers {
+  pd.program @main {
+    %g = pd.input "w@GRAD" : tensor<5x4xf32>
+    dist.push %g to @server::@w merge each on @ps : tensor<5x4xf32>
+  }
+}
+dist.role @server on @servers {
+  pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(5, per 3, first 0))>}
+  pd.var @lr : tensor<1xf32>
+  pd.program @main {
+    dist.serve on @ps mode async {
+      dist.handle push @w (%from: tensor<1xi64>) {
+        %lr = pd.get @lr : tensor<1xf32>
+        // expected-error @+1 {{export: is computed beside the updates, and the framework's servers without rounds run the update of the gradient that has come, and nothing else; use rounds}}
+        %half = pd.scale X(%lr) -> Out("half") {bias = 0.0 : f32, bias_after_scale = true, scale = 0.5 : f32} : (tensor<1xf32>) -> tensor<1xf32>
+        dist.foreach_block @w (%k) {
+          %g = dist.merged @w : tensor<?x4xf32>
+          %w = pd.get @w : tensor<?x4xf32>
+          %n = pd.sgd Grad(%g) LearningRate(%half) Param(%w) -> ParamOut("w") : (tensor<?x4xf32>, tensor<1xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+          pd.set @w, %n : tensor<?x4xf32>
+          dist.yield
+        }
+        dist.yield
+      }
+    }
+  }
+}
+
+// -----
+
+// Gradients that wait in queues.
+dist.mesh @workers [dp = 2]
+dist.mesh @servers [ps = 2]
+// expected-error @+1 {{export: gradients wait in queues of the trainer (max_merge_var_num, send_queue_size and their like): exported programs run without the framework's communicator, and send each of them at once; leave these fields at their defaults}}
+dist.comm @ps on @workers over [dp] rpc @server {dist.sending = {send_queue_size = 2 : i64}}
+dist.role @trainer on @workers {
+  pd.program @main {
+    %g = pd.input "w@GRAD" : tensor<5x4xf32>
+    dist.push %g to @server::@w merge each on @ps : tensor<5x4xf32>
+  }
+}
+dist.role @server on @servers {
+  pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(5, per 3, first 0))>}
+  pd.program @main {
     dist.serve on @ps mode async {
     }
   }

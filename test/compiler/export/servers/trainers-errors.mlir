@@ -8,7 +8,7 @@ dist.comm @ps on @workers over [dp] rpc @server
 dist.role @trainer on @workers {
   pd.program @main {
     %g = pd.input "w@GRAD" : tensor<5x4xf32>
-    // expected-error @+1 {{export: `merge each` belongs to asynchronous modes, which are not exported; push with mean or sum}}
+    // expected-error @+1 {{export: `merge each` belongs to asynchronous modes, and these servers have rounds; push with mean or sum}}
     dist.push %g to @server::@w merge each on @ps : tensor<5x4xf32>
     dist.phase push on @ps
   }

@@ -95,6 +95,44 @@ TEST_CASE("a recorder keeps its last events, and counts all of them") {
   CHECK(TextOf(*again) == text);
 }
 
+TEST_CASE("times are those of the steady clock, in the order in which things happen") {
+  Memory memory;
+  Recorder recorder(memory.fd, Self(0), 8);
+  const Point sum = recorder.AddPoint("all_reduce of g", "dp", Kind::kGroup);
+  REQUIRE(recorder.Publish().ok());
+  const int64_t before = SteadyNs();
+  const uint64_t started = recorder.Begin(sum);
+  usleep(20000);
+  recorder.Wait(started);
+  usleep(20000);
+  recorder.End(started);
+  recorder.End(recorder.BeginAndWait(sum));
+  const int64_t after = SteadyNs();
+  const auto read = memory.Read();
+  REQUIRE(read.ok());
+  REQUIRE(read->events.size() == 2);
+  const Event &first = read->events[0], &second = read->events[1];
+  constexpr int64_t kSlack =
+      1000000;  // between the reads of a pair the rank may have been preempted
+  CHECK(first.begin_ns > before - kSlack);
+  CHECK(first.wait_ns - first.begin_ns > 20000000 - kSlack);
+  CHECK(first.end_ns - first.wait_ns > 20000000 - kSlack);
+  CHECK(second.begin_ns >= first.end_ns);
+  CHECK(second.wait_ns == second.begin_ns);
+  CHECK(second.end_ns < after + kSlack);
+  CHECK(!second.waits());
+}
+
+TEST_CASE("a time beside both pairs is held to the nearer one") {
+  const ClockPair first = {100, 1000}, last = {200, 3000};
+  CHECK(NsOf(0, first, last) == 0);
+  CHECK(NsOf(150, first, last) == 2000);
+  CHECK(NsOf(50, first, last) == 1000);
+  CHECK(NsOf(INT64_MAX, first, last) == 3000);
+  CHECK(NsOf(INT64_MIN, first, last) == 1000);
+  CHECK(NsOf(150, last, first) == 3000);
+}
+
 TEST_CASE("what a killed rank has recorded is there") {
   Memory memory;
   const pid_t rank = fork();

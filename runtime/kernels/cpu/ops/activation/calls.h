@@ -7,9 +7,22 @@
 namespace dtranspile::kernels {
 
 int32_t Complex(OpCall& call);
+int32_t ComplexAbs(OpCall& call);
+int32_t ComplexAbsGrad(OpCall& call);
+int32_t ComplexAngle(OpCall& call);
+int32_t ComplexAngleGrad(OpCall& call);
+int32_t ComplexBinary(OpCall& call);
+int32_t ComplexBinaryGrad(OpCall& call);
+int32_t ComplexCast(OpCall& call);
 int32_t ComplexGrad(OpCall& call);
 int32_t ComplexPart(OpCall& call);
 int32_t ComplexPartGrad(OpCall& call);
+int32_t ComplexScale(OpCall& call);
+int32_t ComplexSum(OpCall& call);
+int32_t ComplexView(OpCall& call);
+int32_t NextAfter(OpCall& call);
+int32_t PolygammaGrad(OpCall& call);
+int32_t PolygammaOf(OpCall& call);
 int32_t Special(OpCall& call);
 int32_t SpecialGrad(OpCall& call);
 

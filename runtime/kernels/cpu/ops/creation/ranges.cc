@@ -1,5 +1,8 @@
-// range (arange) and linspace: evenly spaced numbers (phi arange, linspace).
+// range (arange) and linspace: evenly spaced numbers; tril_indices, triu_indices: places of a
+// triangle (phi arange, linspace, tril_indices, triu_indices).
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "runtime/kernels/cpu/ops/creation/calls.h"
 
@@ -74,6 +77,31 @@ int32_t Linspace(OpCall& call) {
                                              : stop - step * static_cast<double>(num - 1 - i);
       if (!FromNumber(call, out, value, Data<T>(out)[i])) return 1;
     }
+    return 0;
+  });
+}
+
+// rows, cols, offset, @type -> Out [2, places]: rows of the places below or above a diagonal, then
+// columns, row by row
+int32_t Triangle(OpCall& call) {
+  using A = args::dt_triangle;
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t rows = call.Int(A::rows), columns = call.Int(A::cols), offset = call.Int(A::offset);
+  const bool lower = call.Text(A::type) == "tril_indices";
+  if (rows < 0 || columns < 0) return call.Fail("a matrix of negative extents");
+  std::vector<int64_t> places[2];
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t diagonal = std::clamp<int64_t>(i + offset + (lower ? 1 : 0), 0, columns);
+    for (int64_t j = lower ? 0 : diagonal; j < (lower ? diagonal : columns); ++j)
+      places[0].push_back(i), places[1].push_back(j);
+  }
+  const int64_t dims[] = {2, static_cast<int64_t>(places[0].size())};
+  if (!call.Resize(out, dims)) return 1;
+  return VisitNumber(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (int64_t k = 0; k < 2; ++k)
+      for (int64_t e = 0; e < dims[1]; ++e)
+        Data<T>(out)[k * dims[1] + e] = static_cast<T>(places[k][static_cast<size_t>(e)]);
     return 0;
   });
 }

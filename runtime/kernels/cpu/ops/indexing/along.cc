@@ -3,6 +3,8 @@
 // take_along_axis, put_along_axis).
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "runtime/kernels/cpu/ops/indexing/calls.h"
 
@@ -204,23 +206,106 @@ int32_t PutAlongAxis(OpCall& call) {
   });
 }
 
-// Input, Index, Value, Result@GRAD; Axis, Reduce, Include_self -> Input@GRAD, Value@GRAD
+namespace {
+
+// Gradients of products, means and extremes, as the framework 2.6 has them: a factor has the result
+// divided by itself, equal extremes share theirs. Old values that took no part have none, and yet
+// count among the extremes.
+struct PutGrad {
+  Reduce reduce;
+  bool include_self;
+  const std::vector<int64_t>& places;
+
+  template <typename T>
+  void OfInput(const T* x, const T* value, const T* out, const T* gradient, int64_t elements,
+               T* dx) const {
+    const std::vector<int64_t> shares = SharesOf(x, value, out, elements);
+    std::copy_n(gradient, elements, dx);
+    for (int64_t place : places) {
+      const T share = static_cast<T>(shares[static_cast<size_t>(place)]), g = gradient[place];
+      if (!include_self) dx[place] = 0;
+      else if (reduce == Reduce::kMultiply) dx[place] = g * out[place] / x[place];
+      else if (reduce == Reduce::kMean || x[place] == out[place]) dx[place] = g / share;
+      else dx[place] = 0;
+    }
+  }
+
+  template <typename T>
+  void OfValue(const T* x, const T* value, const T* out, const T* gradient, int64_t elements,
+               T* dv) const {
+    const std::vector<int64_t> shares = SharesOf(x, value, out, elements);
+    for (size_t e = 0; e < places.size(); ++e) {
+      const int64_t place = places[e];
+      const T share = static_cast<T>(shares[static_cast<size_t>(place)]), g = gradient[place];
+      if (reduce == Reduce::kMultiply) dv[e] = g * out[place] / value[e];
+      else if (reduce == Reduce::kMean || value[e] == out[place]) dv[e] = g / share;
+      else dv[e] = 0;
+    }
+  }
+
+ private:
+  // Among how many the gradient of a place is shared.
+  template <typename T>
+  std::vector<int64_t> SharesOf(const T* x, const T* value, const T* out, int64_t elements) const {
+    std::vector<int64_t> shares(static_cast<size_t>(elements));
+    for (int64_t place = 0; place < elements; ++place)
+      shares[static_cast<size_t>(place)] =
+          reduce == Reduce::kMean ? include_self : x[place] == out[place];
+    for (size_t e = 0; e < places.size(); ++e)
+      shares[static_cast<size_t>(places[e])] +=
+          reduce == Reduce::kMean || value[e] == out[places[e]];
+    return shares;
+  }
+};
+
+int32_t ReducedGrad(OpCall& call, Reduce reduce, const std::vector<int64_t>& places) {
+  using A = args::dt_put_along_axis_grad;
+  if (call.Int(A::version) < 2006000)
+    return call.Fail("the gradient of reduction '%s' in programs from before 2.6 is not supported",
+                     std::string(call.Text(A::Reduce)).c_str());
+  const DtBuffer &x = call.Arg(A::Input), &value = call.Arg(A::Value), &out = call.Arg(A::Result),
+                 &gradient = call.Arg(A::Result_GRAD);
+  if (!SameShape(out, x) || !AsManyAs(call, value, call.Arg(A::Index)))
+    return call.Fail("'%s' has not the extents of '%s'", out.name, x.name);
+  for (int argument : {int{A::Input_GRAD}, int{A::Value_GRAD}}) {
+    if (!call.Has(argument)) continue;
+    DtBuffer& to = call.Arg(argument);
+    if (!SameType(call, gradient, to) || !call.Resize(to, argument == A::Input_GRAD ? x : value))
+      return 1;
+  }
+  const PutGrad grad{reduce, call.Bool(A::Include_self), places};
+  return VisitFloat(call.context(), gradient, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T *from = Data<T>(x), *put = Data<T>(value), *result = Data<T>(out);
+    if (call.Has(A::Input_GRAD))
+      grad.OfInput(from, put, result, Data<T>(gradient), Elements(x),
+                   Data<T>(call.Arg(A::Input_GRAD)));
+    if (call.Has(A::Value_GRAD))
+      grad.OfValue(from, put, result, Data<T>(gradient), Elements(x),
+                   Data<T>(call.Arg(A::Value_GRAD)));
+    return 0;
+  });
+}
+
+}  // namespace
+
+// Input, Index, Value, Result, Result@GRAD; Axis, Reduce, Include_self -> Input@GRAD, Value@GRAD
 int32_t PutAlongAxisGrad(OpCall& call) {
   using A = args::dt_put_along_axis_grad;
   const DtBuffer& gradient = call.Arg(A::Result_GRAD);
   Reduce reduce = Reduce::kAssign;
   std::vector<int64_t> places;
   if (!ReduceOf(call, call.Text(A::Reduce), reduce) || !Places(call, places)) return 1;
-  if ((reduce != Reduce::kAssign && reduce != Reduce::kAdd) || !call.Bool(A::Include_self))
-    return call.Fail("the gradient of a reduction other than assign and add is not supported");
   if (!SameShape(gradient, call.Arg(A::Input)))
     return call.Fail("'%s' has not the extents of '%s'", gradient.name, call.Arg(A::Input).name);
+  if (reduce != Reduce::kAssign && reduce != Reduce::kAdd) return ReducedGrad(call, reduce, places);
   if (call.Has(A::Input_GRAD)) {
     DtBuffer& dx = call.Arg(A::Input_GRAD);
     if (!SameType(call, gradient, dx) || !call.Resize(dx, gradient)) return 1;
     Copy(gradient, dx);
     const auto size = static_cast<size_t>(ElementSize(dx));
-    for (size_t e = 0; reduce == Reduce::kAssign && e < places.size(); ++e)
+    const bool lost = reduce == Reduce::kAssign || !call.Bool(A::Include_self);
+    for (size_t e = 0; lost && e < places.size(); ++e)
       std::memset(Data<char>(dx) + static_cast<size_t>(places[e]) * size, 0, size);
   }
   if (!call.Has(A::Value_GRAD)) return 0;

@@ -89,6 +89,29 @@ bool SegmentsOf(OpCall& call, const DtBuffer& x, const DtBuffer& ids,
   return call.Fail("'%s' must be in order, from 0 on", ids.name), false;
 }
 
+// The places that an op of index_add's adds at, along an axis of `x`.
+struct Places {
+  int64_t axis = 0, outer = 1, n = 0, inner = 1;  // `n` places, in so many lines of `inner`
+  std::vector<int64_t> index;
+  std::vector<int64_t> dims;  // of what is added: `x` with the indices in the place of the axis
+
+  int64_t count() const { return static_cast<int64_t>(index.size()); }
+};
+bool PlacesOf(OpCall& call, const DtBuffer& x, const DtBuffer& index, int64_t axis,
+              Places& places) {
+  if (!NormalAxis(call, x, axis) || !IntegersOf(call, index, places.index) ||
+      !Within(call, index, places.index, x.dims[axis]))
+    return false;
+  const auto at = static_cast<int32_t>(axis);
+  places.axis = axis;
+  places.outer = Elements(x, 0, at);
+  places.n = x.dims[axis];
+  places.inner = Elements(x, at + 1, x.rank);
+  places.dims.assign(x.dims, x.dims + x.rank);
+  places.dims[static_cast<size_t>(axis)] = places.count();
+  return true;
+}
+
 }  // namespace
 
 // X, Index, AddValue; axis -> Out
@@ -96,29 +119,21 @@ int32_t IndexAdd(OpCall& call) {
   using A = args::dt_index_add;
   const DtBuffer &x = call.Arg(A::X), &value = call.Arg(A::AddValue);
   DtBuffer& out = call.Arg(A::Out);
-  int64_t axis = call.Int(A::axis);
-  std::vector<int64_t> index;
-  if (!NormalAxis(call, x, axis) || !IntegersOf(call, call.Arg(A::Index), index) ||
-      !Within(call, call.Arg(A::Index), index, x.dims[axis]))
-    return 1;
-  std::vector<int64_t> dims(x.dims, x.dims + x.rank);
-  dims[static_cast<size_t>(axis)] = static_cast<int64_t>(index.size());
-  if (OpCall::Dims(value) != absl::MakeConstSpan(dims))
+  Places at;
+  if (!PlacesOf(call, x, call.Arg(A::Index), call.Int(A::axis), at)) return 1;
+  if (OpCall::Dims(value) != absl::MakeConstSpan(at.dims))
     return call.Fail("'%s' has not the extents of '%s' with those of '%s' in place of axis %lld",
-                     value.name, x.name, call.Arg(A::Index).name, static_cast<long long>(axis));
+                     value.name, x.name, call.Arg(A::Index).name, static_cast<long long>(at.axis));
   if (!call.Resize(out, x)) return 1;
-  const auto at = static_cast<int32_t>(axis);
-  const int64_t outer = Elements(x, 0, at), n = x.dims[axis], inner = Elements(x, at + 1, x.rank),
-                count = static_cast<int64_t>(index.size());
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* to = Data<T>(out);
     std::memmove(to, x.data, static_cast<size_t>(Elements(x) * ElementSize(x)));
-    for (int64_t o = 0; o < outer; ++o)
-      for (int64_t i = 0; i < count; ++i)
-        for (int64_t j = 0; j < inner; ++j) {
-          T& sum = to[(o * n + index[static_cast<size_t>(i)]) * inner + j];
-          sum = Plus(sum, Data<T>(value)[(o * count + i) * inner + j]);
+    for (int64_t o = 0; o < at.outer; ++o)
+      for (int64_t i = 0; i < at.count(); ++i)
+        for (int64_t j = 0; j < at.inner; ++j) {
+          T& sum = to[(o * at.n + at.index[static_cast<size_t>(i)]) * at.inner + j];
+          sum = Plus(sum, Data<T>(value)[(o * at.count() + i) * at.inner + j]);
         }
     return 0;
   });
@@ -128,13 +143,8 @@ int32_t IndexAdd(OpCall& call) {
 int32_t IndexAddGrad(OpCall& call) {
   using A = args::dt_index_add_grad;
   const DtBuffer& gradient = call.Arg(A::Out_GRAD);
-  int64_t axis = call.Int(A::axis);
-  std::vector<int64_t> index;
-  if (!NormalAxis(call, gradient, axis) || !IntegersOf(call, call.Arg(A::Index), index) ||
-      !Within(call, call.Arg(A::Index), index, gradient.dims[axis]))
-    return 1;
-  std::vector<int64_t> dims(gradient.dims, gradient.dims + gradient.rank);
-  dims[static_cast<size_t>(axis)] = static_cast<int64_t>(index.size());
+  Places at;
+  if (!PlacesOf(call, gradient, call.Arg(A::Index), call.Int(A::axis), at)) return 1;
   if (call.Has(A::X_GRAD)) {
     DtBuffer& dx = call.Arg(A::X_GRAD);
     if (!call.Resize(dx, gradient)) return 1;
@@ -142,15 +152,12 @@ int32_t IndexAddGrad(OpCall& call) {
   }
   if (!call.Has(A::AddValue_GRAD)) return 0;
   DtBuffer& dv = call.Arg(A::AddValue_GRAD);
-  if (!call.Resize(dv, dims)) return 1;
-  const auto at = static_cast<int32_t>(axis);
-  const int64_t outer = Elements(gradient, 0, at), n = gradient.dims[axis],
-                bytes = Elements(gradient, at + 1, gradient.rank) * ElementSize(gradient),
-                count = static_cast<int64_t>(index.size());
-  for (int64_t o = 0; o < outer; ++o)
-    for (int64_t i = 0; i < count; ++i)
-      std::memcpy(Data<char>(dv) + (o * count + i) * bytes,
-                  Data<char>(gradient) + (o * n + index[static_cast<size_t>(i)]) * bytes,
+  if (!call.Resize(dv, at.dims)) return 1;
+  const int64_t bytes = at.inner * ElementSize(gradient);
+  for (int64_t o = 0; o < at.outer; ++o)
+    for (int64_t i = 0; i < at.count(); ++i)
+      std::memcpy(Data<char>(dv) + (o * at.count() + i) * bytes,
+                  Data<char>(gradient) + (o * at.n + at.index[static_cast<size_t>(i)]) * bytes,
                   static_cast<size_t>(bytes));
   return 0;
 }

@@ -35,6 +35,16 @@ int32_t DeterminantGrad(OpCall& call);
 int32_t SignLogDeterminant(OpCall& call);
 int32_t SignLogDeterminantGrad(OpCall& call);
 
+// eigen.cc
+int32_t Eigh(OpCall& call);
+int32_t EighGrad(OpCall& call);
+int32_t Svd(OpCall& call);
+int32_t SvdGrad(OpCall& call);
+
+// renorm.cc
+int32_t Renorm(OpCall& call);
+int32_t RenormGrad(OpCall& call);
+
 // fft.cc
 int32_t Fft(OpCall& call);
 

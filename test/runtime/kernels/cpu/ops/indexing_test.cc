@@ -1,6 +1,7 @@
 // Kernels of the family `indexing`: what the corpus does not reach, and what is refused.
 #include <catch2/catch.hpp>
 
+#include "test/runtime/kernels/cpu/ops/bag.h"
 #include "test/runtime/kernels/cpu/ops/slot_call.h"
 
 namespace dtranspile::kernels {
@@ -82,6 +83,56 @@ TEST_CASE("rows that are named twice are summed in their order") {
   REQUIRE(scatter.Run().ok());
   CHECK(scatter.Data<float>() == std::vector<float>{0, 1, updates[0] + updates[2] + updates[4],
                                                     updates[1] + updates[3] + updates[5]});
+}
+
+// What the framework 2.6.2 gives: gradients flowing in are 1, 2, 3, 4.
+TEST_CASE("gradients of put_along_axis by reduction") {
+  struct Row {
+    const char* reduce;
+    bool include_self;
+    std::vector<double> value, out, dx, dv;
+  };
+  const std::vector<double> apart = {3, 7, 0.5, 4}, equal = {3, 3, 0.5, 4};
+  const Row kRows[] = {
+      {"assign", true, apart, {0.5, 7, 4, 5}, {0, 0, 0, 4}, {0, 2, 1, 3}},
+      {"add", true, apart, {2.5, 13, 8, 5}, {1, 2, 3, 4}, {2, 2, 1, 3}},
+      {"add", false, apart, {0.5, 10, 4, 5}, {0, 0, 0, 4}, {2, 2, 1, 3}},
+      {"multiply", true, apart, {1, 63, 16, 5}, {0.5, 42, 12, 4}, {42, 18, 2, 12}},
+      {"mul", false, apart, {0.5, 21, 4, 5}, {0, 0, 0, 4}, {14, 6, 1, 3}},
+      {"mean",
+       true,
+       apart,
+       {1.25, 13.0 / 3, 4, 5},
+       {0.5, 2.0 / 3, 1.5, 4},
+       {2.0 / 3, 2.0 / 3, 0.5, 1.5}},
+      {"mean", false, apart, {0.5, 5, 4, 5}, {0, 0, 0, 4}, {1, 1, 1, 3}},
+      {"amin", true, apart, {0.5, 3, 4, 5}, {0, 1, 1.5, 4}, {1, 0, 1, 1.5}},
+      {"amax", true, apart, {2, 7, 4, 5}, {1, 0, 1.5, 4}, {0, 2, 0, 1.5}},
+      {"amax", true, equal, {2, 3, 4, 5}, {1, 2.0 / 3, 1.5, 4}, {2.0 / 3, 2.0 / 3, 0, 1.5}},
+      {"amax", false, equal, {0.5, 3, 4, 5}, {0, 0, 0, 4}, {2.0 / 3, 2.0 / 3, 1, 1.5}},
+  };
+  for (const Row& row : kRows) {
+    INFO(row.reduce << " " << row.include_self);
+    Bag bag;
+    bag.Put<double>("Input", {1, 4}, {2, 3, 4, 5});
+    bag.Put<int64_t>("Index", {1, 4}, {1, 1, 0, 2});
+    bag.Put<double>("Value", {1, 4}, row.value);
+    bag.Put<double>("Result@GRAD", {1, 4}, {1, 2, 3, 4});
+    REQUIRE(bag.Run("dt_put_along_axis", {"Input", "Index", "Value"}, {"Result"},
+                    Attributes().Int(1).Text(row.reduce).Int(row.include_self))
+                .ok());
+    REQUIRE(bag.Run("dt_put_along_axis_grad", {"Input", "Index", "Value", "Result", "Result@GRAD"},
+                    {"Input@GRAD", "Value@GRAD"},
+                    Attributes().Int(1).Text(row.reduce).Int(row.include_self).Int(2006002))
+                .ok());
+    const std::pair<std::string, std::vector<double>> kExpected[] = {
+        {"Result", row.out}, {"Input@GRAD", row.dx}, {"Value@GRAD", row.dv}};
+    for (const auto& [name, expected] : kExpected) {
+      INFO(name);
+      const std::vector<double> found = bag.Data(name);
+      for (size_t i = 0; i < 4; ++i) CHECK(found[i] == Approx(expected[i]));
+    }
+  }
 }
 
 TEST_CASE("masked_select is as long as its mask asks for") {

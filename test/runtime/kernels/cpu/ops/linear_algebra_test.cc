@@ -59,6 +59,114 @@ TEST_CASE("einsum joins any number of operands, with ellipses, sums and implicit
   CHECK(EinsumError("ijk->kj", {{2, 3, 4}}) < 1e-8);
 }
 
+// X = M Mᵀ + diag(0, 1, 2), whose eigenvalues are apart.
+void PutSymmetric(Bag& bag) {
+  bag.Put<double>(
+      "X", {2, 3, 3},
+      {2, 0.5, -0.3, 0.5, 4, 0.7, -0.3, 0.7, 7, 1, -0.2, 0.4, -0.2, 2.5, 0.1, 0.4, 0.1, 5});
+}
+
+TEST_CASE("eigenvalues ascend, and their vectors give the matrix back") {
+  for (const char* triangle : {"L", "U"}) {
+    Bag bag;
+    PutSymmetric(bag);
+    REQUIRE(bag.Run("dt_eigh", {"X"}, {"W", "V"}, Attributes().Text(triangle)).ok());
+    const std::vector<double> x = bag.Data("X"), w = bag.Data("W"), v = bag.Data("V");
+    for (int m = 0; m < 2; ++m)
+      for (int i = 0; i < 3; ++i) {
+        CHECK((i == 0 || w[3 * m + i - 1] <= w[3 * m + i]));
+        for (int j = 0; j < 3; ++j) {
+          double sum = 0;
+          for (int k = 0; k < 3; ++k)
+            sum += v[9 * m + 3 * i + k] * w[3 * m + k] * v[9 * m + 3 * j + k];
+          CHECK(sum == Approx(x[9 * m + 3 * i + j]).margin(1e-12));
+        }
+      }
+  }
+}
+
+// The kernel's gradient is that of a symmetric matrix, of which one triangle is read: what
+// differences of an element show is twice it off the diagonal.
+double EighError(const char* of, bool vectors) {
+  Bag bag;
+  PutSymmetric(bag);
+  return GradientError(
+      bag, of, {"X"}, [&] { return bag.Run("dt_eigh", {"X"}, {"W", "V"}, Attributes().Text("L")); },
+      [&] {
+        absl::Status status =
+            bag.Run("dt_eigh_grad", {"W", "V", vectors ? "" : "W@GRAD", vectors ? "V@GRAD" : ""},
+                    {"X@GRAD"});
+        if (!status.ok()) return status;
+        double* dx = bag.at("X@GRAD").as<double>();
+        for (int m = 0; m < 2; ++m)
+          for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < i; ++j) {
+              dx[9 * m + 3 * i + j] += dx[9 * m + 3 * j + i];
+              dx[9 * m + 3 * j + i] = 0;
+            }
+        return status;
+      });
+}
+
+TEST_CASE("gradients of eigenvalues and of eigenvectors are those of differences") {
+  CHECK(EighError("W", false) < 1e-7);
+  CHECK(EighError("V", true) < 1e-7);
+}
+
+double SvdError(const std::vector<int64_t>& dims, const char* of, bool full) {
+  Bag bag;
+  bag.PutNoise("X", dims);
+  const std::string gradient = std::string(of) + "@GRAD";
+  auto given = [&](const char* slot) { return gradient == slot ? gradient : std::string(); };
+  return GradientError(
+      bag, of, {"X"},
+      [&] { return bag.Run("dt_svd", {"X"}, {"U", "S", "VH"}, Attributes().Int(full)); },
+      [&] {
+        return bag.Run("dt_svd_grad",
+                       {"U", "S", "VH", given("U@GRAD"), given("S@GRAD"), given("VH@GRAD")},
+                       {"X@GRAD"});
+      });
+}
+
+TEST_CASE("gradients of singular values and vectors are those of differences") {
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{2, 4, 3}, {3, 4}, {3, 3}}) {
+    CHECK(SvdError(dims, "S", false) < 1e-6);
+    CHECK(SvdError(dims, "U", false) < 1e-6);
+    CHECK(SvdError(dims, "VH", false) < 1e-6);
+    CHECK(SvdError(dims, "S", true) < 1e-6);
+  }
+}
+
+TEST_CASE("full singular vectors are orthonormal, of a matrix of rank 1 too") {
+  Bag bag;
+  bag.Put<double>("X", {2, 4}, {1, 2, 0, -1, 2, 4, 0, -2});
+  REQUIRE(bag.Run("dt_svd", {"X"}, {"U", "S", "VH"}, Attributes().Int(1)).ok());
+  const std::vector<double> s = bag.Data("S"), v = bag.Data("VH");
+  CHECK(s[0] == Approx(std::sqrt(30.0)));
+  CHECK(s[1] == Approx(0).margin(1e-12));
+  REQUIRE(v.size() == 16);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) {
+      double sum = 0;
+      for (int k = 0; k < 4; ++k) sum += v[4 * i + k] * v[4 * j + k];
+      CHECK(sum == Approx(i == j ? 1 : 0).margin(1e-12));
+    }
+}
+
+TEST_CASE("renorm scales what is above the bound; values and gradients of the framework") {
+  Bag bag;
+  bag.Put<double>("X", {2, 2}, {3, 4, 0.3, -0.4});
+  bag.Put<double>("Out@GRAD", {2, 2}, {1, 2, 3, 4});
+  const Attributes attributes = Attributes().Real(2).Int(0).Real(1);
+  REQUIRE(bag.Run("dt_renorm", {"X"}, {"Out"}, attributes).ok());
+  REQUIRE(bag.Run("dt_renorm_grad", {"X", "Out@GRAD"}, {"X@GRAD"}, attributes).ok());
+  const std::vector<double> out = bag.Data("Out"), dx = bag.Data("X@GRAD");
+  for (int i = 0; i < 4; ++i) {
+    CHECK(out[i] == Approx(std::vector<double>{0.6, 0.8, 0.3, -0.4}[i]));
+    CHECK(dx[i] == Approx(std::vector<double>{-0.064, 0.048, 3, 4}[i]));
+  }
+}
+
 TEST_CASE("what cannot be multiplied is refused by name") {
   Bag bag;
   bag.PutNoise("X", {2, 3, 4});

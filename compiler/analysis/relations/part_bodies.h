@@ -1,6 +1,7 @@
-// The bodies of composites that work on a part of a vocabulary, written by their definition: what
-// passes build, and what the walk holds bodies against. With V rows on n ranks the rank of
-// coordinate c has rows c·V/n to (c + 1)·V/n:
+// The bodies of composites that work on parts (part_forms.h), written by their definition: what
+// passes build, and what the walk holds bodies against.
+//
+// With V rows on n ranks the rank of coordinate c has rows c·V/n to (c + 1)·V/n.
 //
 //   c_embedding        rows of the ids that are among them, zeros for all others: a term of a sum
 //   c_embedding_grad   gradients of the same ids, added up by row
@@ -15,26 +16,25 @@
 
 #include <string>
 
-#include "compiler/analysis/relations/vocabulary.h"
+#include "compiler/analysis/relations/part_forms.h"
 #include "dialects/dist/dist.h"
 #include "dialects/pd/declarations.h"
 
 namespace dtranspile::verify {
 
 // Where the parts are.
-struct VocabularyParts {
+struct Parts {
   std::string axis;
   int64_t count = 1;             // ranks along the axis
-  mlir::FlatSymbolRefAttr comm;  // over this axis alone; what gives no sums needs none
-  int64_t version = 0;           // of the program: 1.x gives ignored labels a gradient
+  mlir::FlatSymbolRefAttr comm;  // over this axis alone
+  int64_t version = 0;           // of the program: what 1.x computes otherwise
 };
 
 // The composite in the place of an op that has a form, whose operands and results are of the types
 // of parts already. The op is erased.
-dist::CompositeOp composeVocabulary(pd::OpView op, const VocabularyParts& parts,
-                                    pd::Declarations& declarations);
+dist::CompositeOp composeParts(pd::OpView op, const Parts& parts, pd::Declarations& declarations);
 
 // Says what in the body is not its definition's; empty where nothing is.
-std::string vocabularyBodyDiffers(dist::CompositeOp composite, llvm::StringRef axis, int64_t count);
+std::string partBodyDiffers(dist::CompositeOp composite, llvm::StringRef axis, int64_t count);
 
 }  // namespace dtranspile::verify

@@ -1,33 +1,30 @@
-#include "compiler/analysis/relations/vocabulary.h"
+#include "compiler/analysis/relations/part_forms.h"
 
 #include "dialects/pd/types.h"
 
 namespace dtranspile::verify {
 namespace {
 
-using Kind = dist::StateKind;
-
-constexpr VocabularyForm kForms[] = {
-    {"lookup_table_v2",
-     "c_embedding",
-     "W",
-     false,
-     {{"Out", Kind::Partial}, {"", Kind::Replicated}}},
+constexpr PartForm kForms[] = {
+    {"lookup_table_v2", "c_embedding", CutDim::First, "W", "", "Out"},
     {"lookup_table_v2_grad",
      "c_embedding_grad",
+     CutDim::First,
      "W",
-     false,
-     {{"W@GRAD", Kind::Split}, {"", Kind::Replicated}}},
+     "W@GRAD",
+     ""},
     {"softmax_with_cross_entropy",
      "c_softmax_with_cross_entropy",
+     CutDim::Last,
      "Logits",
-     true,
-     {{"Softmax", Kind::Split}, {"Loss", Kind::Replicated}}},
+     "Softmax",
+     ""},
     {"softmax_with_cross_entropy_grad",
      "c_softmax_with_cross_entropy_grad",
+     CutDim::Last,
      "Softmax",
-     true,
-     {{"Logits@GRAD", Kind::Split}, {"", Kind::Replicated}}},
+     "Logits@GRAD",
+     ""},
 };
 
 mlir::RankedTensorType plain(mlir::Value value) {
@@ -43,10 +40,10 @@ std::string lookupHasMore(const pd::OpView& op) {
   return table && table.getRank() == 2 ? "" : "its table is no matrix";
 }
 
-std::string lossHasMore(const pd::OpView& op, const VocabularyForm& form) {
+std::string lossHasMore(const pd::OpView& op, const PartForm& form) {
   if (op.getBool("soft_label")) return "its labels are probabilities of all classes";
   if (!op.getBool("use_softmax")) return "it takes probabilities";
-  mlir::RankedTensorType scores = plain(op.input(form.slot)), label = plain(op.input("Label"));
+  mlir::RankedTensorType scores = plain(op.input(form.cut)), label = plain(op.input("Label"));
   if (!scores || !label) return "its labels are no tensor";
   const int64_t rank = scores.getRank(), axis = op.getInt("axis");
   if (axis != -1 && axis != rank - 1) return "its classes are not the last dim";
@@ -67,43 +64,44 @@ std::string lossHasMore(const pd::OpView& op, const VocabularyForm& form) {
 
 }  // namespace
 
-State VocabularyForm::resultOf(llvm::StringRef output, int dim) const {
-  for (const Result& one : results) {
-    if (one.slot != output) continue;
-    if (one.state == Kind::Split) return State::split(dim);
-    if (one.state == Kind::Partial) return State::partial(dist::Reduce::Sum);
-  }
-  return {};
+int PartForm::dimOf(const pd::OpView& op) const {
+  return dim == CutDim::Last ? rankOf(op.input(cut)) - 1 : 0;
 }
 
-const VocabularyForm* vocabularyForm(const pd::OpView& op, std::string* why) {
+State PartForm::resultOf(llvm::StringRef output, int dim) const {
+  if (output == part) return State::split(dim);
+  return output == term ? State::partial(dist::Reduce::Sum) : State();
+}
+
+const PartForm* partForm(const pd::OpView& op, std::string* why) {
   const auto* form =
-      llvm::find_if(kForms, [&](const VocabularyForm& one) { return one.type == op.type(); });
+      llvm::find_if(kForms, [&](const PartForm& one) { return one.type == op.type(); });
   if (form == std::end(kForms)) return nullptr;
   std::string more;
   for (mlir::Value operand : op.operation()->getOperands())
     if (!plain(operand)) more = "it takes sequences";
-  if (more.empty() && !plain(op.input(form->slot))) more = "it lacks an operand";
-  if (more.empty()) more = form->last ? lossHasMore(op, *form) : lookupHasMore(op);
+  if (more.empty() && !plain(op.input(form->cut))) more = "it lacks an operand";
+  if (more.empty())
+    more = form->dim == CutDim::Last ? lossHasMore(op, *form) : lookupHasMore(op);
   if (more.empty()) return form;
   if (why) *why = more;
   return nullptr;
 }
 
-const VocabularyForm* vocabularyForm(llvm::StringRef composite) {
+const PartForm* partForm(llvm::StringRef composite) {
   const auto* form =
-      llvm::find_if(kForms, [&](const VocabularyForm& one) { return one.composite == composite; });
+      llvm::find_if(kForms, [&](const PartForm& one) { return one.composite == composite; });
   return form == std::end(kForms) ? nullptr : form;
 }
 
-std::optional<llvm::SmallVector<State, 8>> inVocabularyParts(mlir::Operation* op,
-                                                             llvm::ArrayRef<State> operands) {
+std::optional<llvm::SmallVector<State, 8>> inParts(mlir::Operation* op,
+                                                   llvm::ArrayRef<State> operands) {
   const pd::OpView view(op);
-  const VocabularyForm* form = vocabularyForm(view);
+  const PartForm* form = partForm(view);
   if (!form) return std::nullopt;
   const int dim = form->dimOf(view);
   for (auto [operand, state] : llvm::zip(op->getOperands(), operands))
-    if (!(state == (operand == view.input(form->slot) ? State::split(dim) : State())))
+    if (!(state == (operand == view.input(form->cut) ? State::split(dim) : State())))
       return std::nullopt;
   llvm::SmallVector<State, 8> results;
   for (mlir::OpResult result : op->getResults())

@@ -386,10 +386,14 @@ llvm::LogicalResult inferEinsum(InferContext& c) {
   return llvm::success();
 }
 
-// The gradient op has no operands in its program: InnerCache holds copies of them.
+// The gradient op has no operands in its program: x_shape has their shapes, InnerCache copies of
+// them. Programs declare the copies without dims, and a run makes no x_shape (which is then [0]).
 llvm::LogicalResult inferEinsumGrad(InferContext& c) {
-  for (unsigned i = 0, n = c.outCount("Operands@GRAD"); i < n; ++i)
-    if (const TensorInfo* operand = c.in("x_shape", i)) c.out("Operands@GRAD", i, *operand);
+  for (unsigned i = 0, n = c.outCount("Operands@GRAD"); i < n; ++i) {
+    const TensorInfo* operand = c.in("x_shape", i);
+    if (!operand || operand->dims == Dims{0}) operand = c.in("InnerCache", i);
+    if (operand) c.out("Operands@GRAD", i, *operand);
+  }
   return llvm::success();
 }
 

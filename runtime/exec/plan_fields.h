@@ -111,7 +111,7 @@ void Fields(Visitor& v, Layout& l) {
   v.Ints("whole", l.whole, 0);
   v.May().Ints("also", l.also, 0);
   v.May().Ints("also_parts", l.also_parts, 1);
-  v.May().Int("flat_parts", l.flat_parts, 1, INT32_MAX);
+  v.May().Factor("flat_parts", l.flat_parts, INT32_MAX);
 }
 
 template <typename Visitor>

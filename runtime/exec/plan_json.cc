@@ -34,6 +34,11 @@ class Writer {
   void Int(const char* key, T value, int64_t = 0, int64_t = 0) {
     Put(key, value, value == 0);
   }
+  // A number whose usual value is 1.
+  template <typename T>
+  void Factor(const char* key, T value, int64_t = 0) {
+    Put(key, value, value == 1);
+  }
   void Buffer(const char* key, int id) { Put(key, id, false); }
   void BufferPair(const char* key, int from, int to) {
     Put(key, std::vector<int>{from, to}, false);
@@ -137,6 +142,10 @@ class Reader {
   template <typename T>
   void Int(const char* key, T& value, int64_t least = INT64_MIN, int64_t most = INT64_MAX) {
     if (Reads(key)) value = static_cast<T>(object_.Int(key, least, most));
+  }
+  template <typename T>
+  void Factor(const char* key, T& value, int64_t most) {
+    Int(key, value, 1, most);
   }
   void Buffer(const char* key, int& id) { Int(key, id, 0, LastBuffer()); }
   // [from, to], as copies and slices have it.

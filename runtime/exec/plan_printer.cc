@@ -180,6 +180,9 @@ class FieldPrinter {
   void Int(const char* key, int64_t value, int64_t = 0, int64_t = 0) {
     Put(key, absl::StrCat(value), value == 0);
   }
+  void Factor(const char* key, int64_t value, int64_t = 0) {
+    Put(key, absl::StrCat(value), value == 1);
+  }
   // What a node writes has one of the keys `to` and `outputs`.
   void Buffer(const char* key, int id) { Buffers(key, {id}); }
   void Buffers(const char* key, const std::vector<int>& ids) {

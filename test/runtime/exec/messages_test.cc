@@ -104,7 +104,7 @@ TEST_CASE("wrong plans are refused with place and reason") {
         {"/programs/main/body/0/layout/also_parts", {2}}},
        "body[0].layout.also: dimension 0 after another one, of 2"},
       {{{kBody, with(slice, LayoutJson("blocks", 0, 4, {4, 2}))},
-        {"/programs/main/body/0/layout/flat_parts", {2}}},
+        {"/programs/main/body/0/layout/flat_parts", 2}},
        "body[0].layout.flat_parts: what is cut flat as well is cut evenly along a dim"},
       {{{kBody, with(slice, LayoutJson("even", 0, 8, {8}))}},
        "body[0].slice: 'x' is float32[4], which the layout does not fit"},

@@ -215,11 +215,17 @@ bool isMask(pd::VarOp var, mlir::ModuleOp reference, mlir::ModuleOp source) {
          });
 }
 
-// What passes keep beside the program is none of its parameters: those are given, saved and
-// exported under their names.
+// What passes keep beside the program is none of its parameters, but for copies that are updated in
+// their place: those are given, saved and exported under their names.
 void checkParameters(mlir::ModuleOp source, mlir::ModuleOp reference, Rung& rung) {
   llvm::DenseSet<mlir::StringAttr> known;
   for (auto var : source.getOps<pd::VarOp>()) known.insert(var.getSymNameAttr());
+  reference.walk([&](mlir::Operation* op) {
+    if (!pd::OpView::isFrameworkOp(op)) return;
+    for (mlir::Value copy : pd::OpView(op).inputs("MasterParam"))
+      if (auto get = copy ? copy.getDefiningOp<pd::GetOp>() : pd::GetOp())
+        known.insert(get.getVarAttr().getAttr());
+  });
   for (auto var : reference.getOps<pd::VarOp>())
     if (var.getParameter() && !known.contains(var.getSymNameAttr()) &&
         !isMask(var, reference, source))

@@ -386,10 +386,15 @@ llvm::LogicalResult inferEinsum(InferContext& c) {
   return llvm::success();
 }
 
-// The gradient op has no operands in its program: InnerCache holds copies of them.
+// The gradient op has no operands in its program: InnerCache holds copies of them, which programs
+// declare without extents; those of x_shape are declared, and inferred to be empty.
 llvm::LogicalResult inferEinsumGrad(InferContext& c) {
-  for (unsigned i = 0, n = c.outCount("Operands@GRAD"); i < n; ++i)
-    if (const TensorInfo* operand = c.in("x_shape", i)) c.out("Operands@GRAD", i, *operand);
+  for (unsigned i = 0, n = c.outCount("Operands@GRAD"); i < n; ++i) {
+    const TensorInfo *copy = c.in("InnerCache", i), *shape = c.in("x_shape", i);
+    const bool declared = shape && !llvm::is_contained(shape->dims, 0);
+    if (const TensorInfo* operand = copy && (copy->rank() > 0 || !declared) ? copy : shape)
+      c.out("Operands@GRAD", i, *operand);
+  }
   return llvm::success();
 }
 

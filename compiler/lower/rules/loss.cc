@@ -11,7 +11,8 @@ namespace {
 using llvm::LogicalResult;
 
 // Over the class dim (`axis`, by default the last).
-LogicalResult rowFormula(OpLowering& op, const char* formula, OpLowering::Bindings bindings = {}) {
+LogicalResult rowFormula(OpLowering& op, const char* formula,
+                         OpLowering::Bindings bindings = OpLowering::Bindings()) {
   // Softmax of the framework's processors never sees more than 64 below the maximum, so that no
   // loss is much above 64.
   bindings.numbers.emplace_back("lowest", op.mendsDefects() ? -HUGE_VAL : -64);

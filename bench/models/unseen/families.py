@@ -530,7 +530,7 @@ def warped(a, b):
     return paddle.pow(paddle.square(w - a) + 1e-3, 0.45).mean() + 0.1 * paddle.abs(f[:, :, 1:] - f[:, :, :-1]).mean()
 
 
-@net("Spatial transformer: affine grid of a localisation net", image=IMAGE, label=LABEL)
+@net("Spatial transformer: affine grid of a localisation net, its size by the shape", "parts", equal=True, image=IMAGE, label=LABEL)
 def spatial_transformer(image, label):
     t = nn.Linear(128, 6)(image.flatten(1)).reshape([-1, 2, 3]) * 0.1 + paddle.assign(np.array([[1, 0, 0], [0, 1, 0]], "float32"))
     image.stop_gradient = False

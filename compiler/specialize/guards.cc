@@ -94,6 +94,7 @@ class Resolver {
       }
     if (!micro) return Outcome::Kept;
     dropUnread();
+    dropUnreadResults(micro);
     return mlir::failed(gatherTasks(micro, arrivals_)) ? Outcome::Failed : Outcome::Kept;
   }
 

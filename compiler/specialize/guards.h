@@ -24,4 +24,8 @@ using Arrivals = llvm::DenseMap<mlir::Operation*, dist::OnOp>;
 // from. What is passed on to another stage comes in and leaves with its arrival.
 mlir::LogicalResult gatherTasks(dist::MicroOp micro, const Arrivals& arrivals);
 
+// Gradient ops of tasks give what is read of them: of one that stands in task B and in task W each
+// has the results that the other leaves out.
+void dropUnreadResults(dist::MicroOp micro);
+
 }  // namespace dtranspile

@@ -26,7 +26,7 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
     takeApartOnce(target.job.main);
     mlir::FailureOr<pipeline::Plan> plan = pipeline::makePlan(target);
     if (mlir::failed(plan)) return signalPassFailure();
-    if (pipeline::hasWeights(target.schedule)) pipeline::moveWeights(*plan, target.declarations);
+    if (pipeline::hasWeights(target.schedule)) pipeline::moveWeights(*plan);
     mlir::FailureOr<pipeline::OncePlan> once = pipeline::planOnce(target, *plan);
     if (mlir::failed(once)) return signalPassFailure();
     build(target, *plan, *once);

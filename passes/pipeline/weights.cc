@@ -31,12 +31,12 @@ bool isProduct(mlir::Operation* op) {
 
 // What another stage waits for is awaited: a result is, if a task of another stage reads it, or an
 // op of its own task that gives something awaited. Gradients of products that give nothing awaited
-// begin W, and whatever is computed of W is in W. One that gives both becomes two, each without the
-// results of the other. Linear in ops and their uses.
+// begin W, and whatever is computed of W is in W. One that gives both stands in both, and is read
+// in each for some of its results; the others are not computed there (compiler/specialize). Linear
+// in ops and their uses.
 class Weights {
  public:
-  explicit Weights(Plan& plan, pd::Declarations& declarations)
-      : plan_(plan), declarations_(declarations) {}
+  explicit Weights(Plan& plan) : plan_(plan) {}
 
   void run() {
     findAwaited();
@@ -76,9 +76,14 @@ class Weights {
       return !isAwaited(result) && !result.use_empty();
     };
     if (waits && product && llvm::any_of(op->getResults(), isForWeights)) {
-      plan_.loop[half(op, [&](mlir::Value result) { return isAwaited(result); })] = task;
-      plan_.loop[half(op, isForWeights)] = weights;
-      op->erase();
+      mlir::Operation* other = mlir::OpBuilder(op->getNextNode()).clone(*op);
+      for (auto [result, now] : llvm::zip(op->getResults(), other->getResults())) {
+        if (!isForWeights(result)) continue;
+        result.replaceAllUsesWith(now);
+        moved_[result] = now;
+      }
+      plan_.loop[op] = task;
+      plan_.loop[other] = weights;
       return;
     }
     plan_.loop[op] = !waits && (product || takesOfWeights(op)) ? weights : task;
@@ -91,47 +96,16 @@ class Weights {
     });
   }
 
-  // The op with some of its results, in their place.
-  mlir::Operation* half(mlir::Operation* op, llvm::function_ref<bool(mlir::Value)> has) {
-    pd::OpView old(op);
-    const std::vector<std::string> inputSlots = old.inputSlots(), outputSlots = old.outputSlots();
-    std::vector<pd::InputSlot> inputs;
-    std::vector<pd::OutputSlot> outputs;
-    std::vector<mlir::Value> results;
-    for (const std::string& slot : inputSlots) inputs.push_back({slot, old.inputs(slot)});
-    for (const std::string& slot : outputSlots) {
-      outputs.push_back({slot, {}});
-      mlir::Value result = old.output(slot);
-      if (!result || !has(result)) continue;
-      outputs.back().results.push_back({old.outputName(slot).str(), result.getType()});
-      results.push_back(result);
-    }
-    mlir::OpBuilder builder(op);
-    mlir::Operation* made =
-        declarations_
-            .create(builder, op->getLoc(), old.type(), inputs, outputs,
-                    op->getAttrOfType<mlir::DictionaryAttr>("attrs").getValue(), old.role())
-            .operation();
-    for (mlir::NamedAttribute attribute : op->getAttrs())
-      if (!made->hasAttr(attribute.getName()))
-        made->setAttr(attribute.getName(), attribute.getValue());
-    for (auto [result, now] : llvm::zip(results, made->getResults())) {
-      result.replaceAllUsesWith(now);
-      moved_[result] = now;
-    }
-    return made;
-  }
-
   Plan& plan_;
-  pd::Declarations& declarations_;
   llvm::DenseSet<mlir::Value> awaited_;
-  llvm::DenseMap<mlir::Value, mlir::Value> moved_;  // of ops that were taken apart -> of halves
+  llvm::DenseMap<mlir::Value, mlir::Value>
+      moved_;  // of ops that were taken apart -> of the other half
 };
 
 }  // namespace
 
 bool hasWeights(llvm::StringRef schedule) { return schedule == "ZB-H1"; }
 
-void moveWeights(Plan& plan, pd::Declarations& declarations) { Weights(plan, declarations).run(); }
+void moveWeights(Plan& plan) { Weights(plan).run(); }
 
 }  // namespace dtranspile::passes::pipeline

@@ -12,6 +12,6 @@ bool hasWeights(llvm::StringRef schedule);
 // Moves what no other stage waits for from tasks B into tasks W, and takes apart gradients of
 // products, which give both. Behind makePlan and before anything is built: the program changes,
 // though by ops only that give together what one gave before.
-void moveWeights(Plan& plan, pd::Declarations& declarations);
+void moveWeights(Plan& plan);
 
 }  // namespace dtranspile::passes::pipeline

@@ -45,7 +45,7 @@ void widenFactor(pd::OpView op) {
   auto factor = llvm::dyn_cast_or_null<mlir::FloatAttr>(op.attr("scale"));
   if (op.type() != "scale" || !factor || !factor.getType().isF32()) return;
   const verify::Rational fraction = verify::Rational::ofFloat(factor.getValueAsDouble());
-  if (fraction.isLost()) return;
+  if (fraction.isLost() || fraction.numerator() != 1) return;
   op.setAttr("scale", mlir::FloatAttr::get(mlir::Float64Type::get(factor.getContext()),
                                            static_cast<double>(fraction.numerator()) /
                                                static_cast<double>(fraction.denominator())));

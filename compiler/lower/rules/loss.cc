@@ -11,8 +11,7 @@ namespace {
 using llvm::LogicalResult;
 
 // Over the class dim (`axis`, by default the last).
-LogicalResult rowFormula(OpLowering& op, const char* formula,
-                         OpLowering::Bindings bindings = OpLowering::Bindings()) {
+LogicalResult rowFormula(OpLowering& op, const char* formula, OpLowering::Bindings bindings) {
   // Softmax of the framework's processors never sees more than 64 below the maximum, so that no
   // loss is much above 64.
   bindings.numbers.emplace_back("lowest", op.mendsDefects() ? -HUGE_VAL : -64);
@@ -24,6 +23,9 @@ LogicalResult rowFormula(OpLowering& op, const char* formula,
     return mask;
   };
   return op.formula(formula, bindings);
+}
+LogicalResult rowFormula(OpLowering& op, const char* formula) {
+  return rowFormula(op, formula, OpLowering::Bindings());
 }
 
 // A call in front of the formula: comparing would silently find no class for a label that is none.

@@ -386,14 +386,13 @@ llvm::LogicalResult inferEinsum(InferContext& c) {
   return llvm::success();
 }
 
-// The gradient op has no operands in its program: InnerCache holds copies of them, which programs
-// declare without extents; those of x_shape are declared, and inferred to be empty.
+// The gradient op has no operands in its program: x_shape has their shapes, InnerCache copies of
+// them. Programs declare the copies without dims, and a run makes no x_shape (which is then [0]).
 llvm::LogicalResult inferEinsumGrad(InferContext& c) {
   for (unsigned i = 0, n = c.outCount("Operands@GRAD"); i < n; ++i) {
-    const TensorInfo *copy = c.in("InnerCache", i), *shape = c.in("x_shape", i);
-    const bool declared = shape && !llvm::is_contained(shape->dims, 0);
-    if (const TensorInfo* operand = copy && (copy->rank() > 0 || !declared) ? copy : shape)
-      c.out("Operands@GRAD", i, *operand);
+    const TensorInfo* operand = c.in("x_shape", i);
+    if (!operand || operand->dims == Dims{0}) operand = c.in("InnerCache", i);
+    if (operand) c.out("Operands@GRAD", i, *operand);
   }
   return llvm::success();
 }

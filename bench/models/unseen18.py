@@ -99,21 +99,6 @@ def dynamic_net_begun(x, y):
     return loss_of(L.fc(L.sequence_pool(rnn(), "average"), 3), y)
 
 
-@net(source=TEXT, target=words(1, rows=(1, 4)), next=words(1, like="target"), verdict="parts")
-def translation(source, target, next):
-    encoded = L.dynamic_gru(L.fc(embedded(source), 12), 4)
-    last = L.sequence_last_step(encoded)
-    text = embedded(target)
-    decoder = L.DynamicRNN()
-    with decoder.block():
-        word = decoder.step_input(text)
-        before = decoder.memory(init=last, need_reorder=True)
-        state = L.fc([word, before], 4, act="tanh")
-        decoder.update_memory(before, state)
-        decoder.output(L.fc(state, 20))
-    return loss_of(decoder(), next)
-
-
 @net("parts", equal=True, source=TEXT, target=TEXT, y=LABEL)
 def attended(source, target, y):
     encoded = L.fc(embedded(source), 4)

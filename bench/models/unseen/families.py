@@ -530,7 +530,7 @@ def warped(a, b):
     return paddle.pow(paddle.square(w - a) + 1e-3, 0.45).mean() + 0.1 * paddle.abs(f[:, :, 1:] - f[:, :, :-1]).mean()
 
 
-@net("Spatial transformer: affine grid of a localisation net", image=IMAGE, label=LABEL)
+@net("Spatial transformer: affine grid of a localisation net, its size by the shape", "parts", equal=True, image=IMAGE, label=LABEL)
 def spatial_transformer(image, label):
     t = nn.Linear(128, 6)(image.flatten(1)).reshape([-1, 2, 3]) * 0.1 + paddle.assign(np.array([[1, 0, 0], [0, 1, 0]], "float32"))
     image.stop_gradient = False
@@ -795,3 +795,40 @@ def complex_rotation(x, label):
 def listed_pairs(x, label):
     at = paddle.tril_indices(4, 4, -1)
     return score(paddle.index_select(nn.Linear(4, 4)(x).flatten(1), at[0] * 4 + at[1], axis=1), label)
+
+
+@net("Full singular vectors, squared; their first columns", x=numbers(3, 5), label=LABEL)
+def full_singular_vectors(x, label):
+    u, s, _ = paddle.linalg.svd(nn.Linear(5, 5)(x)[:, :, :4], full_matrices=True)
+    return score(paddle.concat([s, (u * u).flatten(1)], 1), label)
+
+
+@net("Singular values squared, put together again", x=numbers(4, 3), label=LABEL)
+def singular_filter(x, label):
+    u, s, v = paddle.linalg.svd(nn.Linear(3, 3)(x))
+    return score(paddle.matmul(u * (s * s).unsqueeze(1), v), label)
+
+
+@net("Least squares by a pseudo-inverse", x=numbers(4, 3), y=numbers(4, 1), label=LABEL)
+def least_squares(x, y, label):
+    return score(paddle.matmul(paddle.linalg.pinv(nn.Linear(3, 3)(x)), y), label)
+
+
+@net("Eigenvalues without vectors: the framework's gradient mixes the samples", "parts", x=numbers(3, 3), label=LABEL)
+def bare_eigenvalues(x, label):
+    h = nn.Linear(3, 3)(x)
+    h = paddle.matmul(h, h, transpose_y=True) + paddle.diag(paddle.arange(3, dtype="float32"))
+    return score(paddle.linalg.eigvalsh(h), label)
+
+
+@net("Put by extremes and by means", x=numbers(5, 4), label=LABEL)
+def put_extremes(x, label):
+    h = nn.Linear(4, 4)(x)
+    at = paddle.zeros_like(h[:, :2]).astype("int64") + 1
+    a, b = (paddle.put_along_axis(h, at, h[:, :2] * 2.0, 1, reduce=how) for how in ("amax", "mean"))
+    return score(a + b, label)
+
+
+@net("Samples see each other: slices of features renormed over the batch", "coupled", x=numbers(3, 4), label=LABEL)
+def renormed_features(x, label):
+    return score(paddle.renorm(nn.Linear(4, 4)(x) * 3, 1.0, 2, 1.5), label)

@@ -36,7 +36,7 @@ pd.program @bessel attributes {version = 2006002 : i64} {
 // A formula of reals, a call of complex numbers.
 // CHECK: program complex_numbers
 // CHECK-NEXT: call dt_complex_binary(x complex64[2x3], y complex64[3]; -1 'elementwise_mul') -> z complex64[2x3]
-// CHECK-NEXT: call dt_complex_abs(z complex64[2x3]; ) -> a float32[2x3]
+// CHECK-NEXT: call dt_complex_abs(z complex64[2x3]) -> a float32[2x3]
 pd.program @complex_numbers attributes {version = 2006002 : i64} {
   %x = pd.input "x" : tensor<2x3xcomplex<f32>>
   %y = pd.input "y" : tensor<3xcomplex<f32>>

@@ -39,7 +39,7 @@ pd.program @singular attributes {version = 2006002 : i64} {
 }
 
 // CHECK: program renorm
-// CHECK-NEXT: call dt_renorm(x float32[2x3]; 2 1 1) -> o float32[2x3]
+// CHECK-NEXT: call dt_renorm(x float32[2x3]; 1 2 1) -> o float32[2x3]
 pd.program @renorm attributes {version = 2006002 : i64} {
   %x = pd.input "x" : tensor<2x3xf32>
   %o = pd.renorm X(%x) -> Out("o") {axis = 1 : i32, max_norm = 1.0 : f32, p = 2.0 : f32} : (tensor<2x3xf32>) -> tensor<2x3xf32>

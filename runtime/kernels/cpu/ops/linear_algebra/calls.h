@@ -38,6 +38,7 @@ int32_t SignLogDeterminantGrad(OpCall& call);
 // eigen.cc
 int32_t Eigh(OpCall& call);
 int32_t EighGrad(OpCall& call);
+int32_t EigvalshGrad(OpCall& call);
 int32_t Svd(OpCall& call);
 int32_t SvdGrad(OpCall& call);
 

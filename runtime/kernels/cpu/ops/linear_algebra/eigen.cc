@@ -287,6 +287,34 @@ int32_t EighGrad(OpCall& call) {
   });
 }
 
+// Eigenvectors, Eigenvalues@GRAD -> X@GRAD: (V with its columns times dW) Vᵀ. The framework repeats
+// the gradients of all matrices of the batch, one after the other, over the elements of all V.
+int32_t EigvalshGrad(OpCall& call) {
+  using A = args::dt_eigvalsh_grad;
+  const DtBuffer &vectors = call.Arg(A::Eigenvectors), &gradient = call.Arg(A::Eigenvalues_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
+  Square s;
+  if (!SquareOf(call, vectors, s) || !call.Resize(dx, vectors)) return 1;
+  if (Elements(gradient) != s.batch * s.n)
+    return call.Fail("'%s' has not one element per eigenvector", gradient.name);
+  const bool defects = call.Bool(A::defects);
+  return VisitFloat(call.context(), vectors, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    ForEachMatrix(call, s, [&](int64_t m) {
+      const Table v = Read<T>(vectors, m, s.n, s.n);
+      Table scaled = v;
+      for (int64_t i = 0; i < s.n; ++i)
+        for (int64_t j = 0; j < s.n; ++j) {
+          const int64_t at = defects ? ((m * s.n + i) * s.n + j) % (s.batch * s.n) : m * s.n + j;
+          scaled(i, j) *= static_cast<double>(Data<T>(gradient)[at]);
+        }
+      Write<T>(Product(scaled, Transposed(v)), m, dx);
+      return true;
+    });
+    return 0;
+  });
+}
+
 // X [..., m, n]; full_matrices -> U [..., m, k or m], S [..., k], VH [..., k or n, n], k the less
 // of m and n
 int32_t Svd(OpCall& call) {

@@ -19,6 +19,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_diagonal_grad", Entry<DiagonalGrad>, kNumbers},
     {"dt_eigh", Entry<Eigh>, kFloats},
     {"dt_eigh_grad", Entry<EighGrad>, kFloats},
+    {"dt_eigvalsh_grad", Entry<EigvalshGrad>, kFloats},
     {"dt_einsum", Entry<Einsum>, kFloats},
     {"dt_einsum_grad", Entry<EinsumGrad>, kFloats},
     {"dt_fft", Entry<Fft>, kFloats | kComplex},

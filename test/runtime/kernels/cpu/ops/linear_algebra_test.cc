@@ -113,6 +113,19 @@ TEST_CASE("gradients of eigenvalues and of eigenvectors are those of differences
   CHECK(EighError("V", true) < 1e-7);
 }
 
+TEST_CASE("the framework's gradient of eigvalsh is right for one matrix only") {
+  Bag bag;
+  bag.Put<double>("V", {2, 2, 2}, {1, 0, 0, 1, 1, 0, 0, 1});
+  bag.Put<double>("W@GRAD", {2, 2}, {1, 2, 3, 4});
+  const std::vector<double> framework = {1, 0, 0, 4, 1, 0, 0, 4},
+                            formula = {1, 0, 0, 2, 3, 0, 0, 4};
+  for (const bool defects : {true, false}) {
+    REQUIRE(
+        bag.Run("dt_eigvalsh_grad", {"V", "W@GRAD"}, {"X@GRAD"}, Attributes().Int(defects)).ok());
+    CHECK(bag.Data("X@GRAD") == (defects ? framework : formula));
+  }
+}
+
 double SvdError(const std::vector<int64_t>& dims, const char* of, bool full) {
   Bag bag;
   bag.PutNoise("X", dims);

@@ -357,7 +357,7 @@ def compare(tools, corpus, name, ranks, flags, by_hand="", runs=1):
         call(tool, "export", job, "-o", folder)
         degree = flags.index("--tensor-parallel-degree") + 1 if "--tensor-parallel" in flags else 0
         found = train(case, folder, ranks, runs, widened, split=int(flags[degree]) if degree else 1)
-        if any(flag in flags for flag in ("--gradient-merge", "--lars", "--lamb", "--collective-mode")):
+        if any(flag in flags for flag in ("--gradient-merge", "--lars", "--lamb", "--collective-mode", "--dgc")):
             golden = native_losses(tool, case, job, work)
     expected = [e[0] if isinstance(e, list) else e for e in golden]
     if len(found) != len(expected):

@@ -277,7 +277,10 @@ std::optional<double> OpLowering::attribute(llvm::StringRef name) const {
   if (row && !row->types.empty() && row->types.front() == pd::AttrType::String)
     return !op_.getString(name).empty();
   const double value = op_.getFloat(name);
-  const bool single = row && !row->types.empty() && row->types.front() == pd::AttrType::Float;
+  // A factor that rung 5 has widened is a float64.
+  const auto given = llvm::dyn_cast_or_null<mlir::FloatAttr>(op_.attr(name));
+  const bool single = row && !row->types.empty() && row->types.front() == pd::AttrType::Float &&
+                      !(given && given.getType().isF64());
   return single ? static_cast<double>(static_cast<float>(value)) : value;
 }
 

@@ -64,8 +64,8 @@ class Resolver {
  private:
   enum class Outcome : uint8_t { Kept, Replaced, Failed };
 
-  // The framework's operators of this name exchange nothing: its graph executor did it for them. What
-  // a body of ours says is the whole of it.
+  // The framework's operators of this name exchange nothing: its graph executor did it for them.
+  // What a body of ours says is the whole of it.
   static bool isWholeOperator(dist::CompositeOp composite) {
     return !composite.getOp().starts_with("dgc_");  // dgc_momentum, dgc_clip_by_norm
   }

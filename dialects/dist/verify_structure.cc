@@ -130,16 +130,19 @@ LogicalResult verifyStreams(Operation* draw, mlir::ArrayAttr streams, MeshOp mes
 }
 
 // D39: a relation speaks of axes of the mesh and of dims that are there; those who hold a value are
-// coordinates of its axis.
+// coordinates of its axis. What is flat does not tell its dims, which others may have cut before.
 LogicalResult verifyRelation(Operation* op, RelAttr relation, mlir::Type type, MeshOp mesh) {
   auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(unlocated(type));
+  const bool flat = llvm::any_of(relation.getAxes(), [](AxisRelAttr one) {
+    return one.getState() == StateKind::Split && one.getDim() == kFlat;
+  });
   for (AxisRelAttr one : relation.getAxes()) {
     const llvm::StringRef axis = one.getAxis().getValue();
     const std::optional<int64_t> size = mesh.sizeOf(axis);
     if (!size)
       return op->emitOpError("D39: dist.rel names '")
              << axis << "', which is no axis of @" << mesh.getSymName();
-    if (one.getState() == StateKind::Split && tensor && one.getDim() >= tensor.getRank())
+    if (one.getState() == StateKind::Split && tensor && !flat && one.getDim() >= tensor.getRank())
       return op->emitOpError("D39: dist.rel cuts dim ")
              << one.getDim() << " over '" << axis << "'; there are " << tensor.getRank();
     if (AxisSetAttr holders = one.getHolders(); holders && holders.getBounds().back() > *size)

@@ -153,10 +153,10 @@ mlir::FailureOr<State> Lift::demanded(pd::OpView op, const SlotLies& lies, mlir:
   if (lies.lies == Lies::Columns) wants = State::split(rank - 1);
   if (lies.lies == Lies::Gathered) {
     // The dim that is longer in what it gives; rows where nothing is known of any.
-    auto part = llvm::cast<mlir::RankedTensorType>(parts_.lookup(value));
-    auto all = llvm::dyn_cast<mlir::RankedTensorType>(op.output("Out").getType());
+    const auto part = llvm::dyn_cast<mlir::RankedTensorType>(parts_.at(value));
+    const auto all = llvm::dyn_cast<mlir::RankedTensorType>(op.output("Out").getType());
     int dim = 0;
-    for (int i = 0; all && all.getRank() == rank && i < rank; ++i)
+    for (int i = 0; part && all && all.getRank() == rank && i < rank; ++i)
       if (part.getDimSize(i) != all.getDimSize(i)) dim = i;
     wants = State::split(dim);
   }
@@ -231,8 +231,12 @@ mlir::LogicalResult Lift::visitOp(mlir::Operation* op) {
       return mlir::success();
     }
   }
-  if (mlir::Value x = parts ? view.input("X") : mlir::Value(); x && parts_.contains(x))
-    openShape(view, pd::dimsOf(pd::tensorOf(parts_.lookup(x))));
+  const mlir::Value x = parts ? view.input("X") : mlir::Value();
+  if (x && parts_.contains(x))
+    if (mlir::RankedTensorType part = pd::tensorOf(parts_.lookup(x)))
+      openShape(view, pd::dimsOf(part));
+  // What is only looked at from outside (a metric) is looked at as the ranks give it together.
+  if (parts && forward && op->use_empty()) return stuck(op);
   if (!parts && !columns) {  // all that it takes is whole
     for (mlir::StringAttr name : names) decide(name, {});
     return mlir::success();

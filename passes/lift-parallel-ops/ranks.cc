@@ -8,7 +8,8 @@
 namespace dtranspile::passes {
 namespace {
 
-// What a rank says of itself alone; the rank it is of, -1 where no op says so.
+// What a rank says of itself alone, and what is said for people only, is taken away. Returns the
+// rank it is of, -1 where no op says so.
 mlir::FailureOr<int64_t> forgetRank(pd::ProgramOp main, int64_t degree) {
   Group group(degree);
   const mlir::WalkResult walked = main.walk([&](mlir::Operation* op) {
@@ -17,9 +18,12 @@ mlir::FailureOr<int64_t> forgetRank(pd::ProgramOp main, int64_t degree) {
   });
   if (walked.wasInterrupted()) return mlir::failure();
   main.walk([](mlir::Operation* op) {
-    if (!parallelOp(op)) return;
+    if (!pd::OpView::isFrameworkOp(op)) return;
+    pd::OpView view(op);
+    for (llvm::StringRef name : {"op_callstack", "op_namescope"})
+      if (view.hasAttr(name)) view.setAttr(name, {});
     for (llvm::StringRef name : {"rank", "start_index"})
-      if (pd::OpView(op).hasAttr(name)) pd::OpView(op).setAttr(name, {});
+      if (parallelOp(op) && view.hasAttr(name)) view.setAttr(name, {});
   });
   return group.rank();
 }

@@ -1,5 +1,6 @@
 // One sum over the axes per gradient, where the gradient is complete. After scale-loss,
 // before bucket.
+#include "dialects/dist/lookup.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "passes/reduce-gradients/pass.h"
@@ -167,13 +168,28 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
     return reads;
   }
 
+  // Pairs of parameter and gradient that an op of the backward part lists; a composite lists those
+  // of the op that it stands for.
+  static std::vector<std::string> listedBy(mlir::Operation* op) {
+    std::vector<std::string> names;
+    if (auto composite = llvm::dyn_cast<dist::CompositeOp>(op)) {
+      auto role = composite.getAttrs().getAs<mlir::IntegerAttr>("op_role");
+      auto listed = composite.getAttrs().getAs<mlir::ArrayAttr>("op_role_var");
+      if (role && listed && (role.getInt() & pd::kBackward))
+        for (auto name : listed.getAsValueRange<mlir::StringAttr>()) names.push_back(name.str());
+      return names;
+    }
+    if (!pd::OpView::isFrameworkOp(op)) return names;
+    const pd::OpView view(op);
+    if ((view.role() & pd::kBackward) && view.hasAttr("op_role_var"))
+      names = view.getStrings("op_role_var");
+    return names;
+  }
+
   static mlir::LogicalResult collect(pd::ProgramOp main, Producers& producers) {
     mlir::Builder builder(main.getContext());
     for (mlir::Operation& op : *main.getBodyBlock()) {
-      if (!pd::OpView::isFrameworkOp(&op)) continue;
-      pd::OpView view(&op);
-      if (!(view.role() & pd::kBackward) || !view.hasAttr("op_role_var")) continue;
-      std::vector<std::string> names = view.getStrings("op_role_var");
+      const std::vector<std::string> names = listedBy(&op);
       if (names.size() % 2)
         return op.emitError("op_role_var lists ")
                << names.size() << " names; it holds pairs of parameter and gradient";
@@ -227,7 +243,8 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
     auto [results, fresh] = results_.try_emplace(op);
     if (fresh)
       for (mlir::Value result : op->getResults())
-        results->second.try_emplace(pd::nameAttrOf(result), result);
+        results->second.try_emplace(mlir::StringAttr::get(&getContext(), dist::nameOf(result)),
+                                    result);
     return results->second.lookup(name);
   }
 

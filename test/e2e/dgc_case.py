@@ -177,6 +177,8 @@ def edited(text, decay, clip):
     if decay:
         said = ' regularization_coeff = %g : f32, regularization_method = "l2_decay", mu = ' % decay
         text = re.sub(r"(pd\.momentum [^\n]*?[{,]) ?mu = ", r"\1" + said, text)
+        # The order in which the file had attributes knows of no others.
+        text = re.sub(r"(pd\.momentum [^\n]*)order = array<[^>]*>,? ?", r"\1", text)
     names = []
 
     def with_clip(found):

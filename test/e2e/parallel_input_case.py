@@ -54,7 +54,7 @@ def without_a_sum(text):
     """The last sum of the forward part is an assignment."""
     at = text.rindex("pd.mp_allreduce_sum")
     line = text[at : text.index("\n", at)]
-    return text.replace(line, re.sub(r"\{.*\} :", ":", line.replace("mp_allreduce_sum", "assign")))
+    return text.replace(line, re.sub(r"\{.*\} :", ":", line.replace("pd.mp_allreduce_sum", "pd.assign")))
 
 
 def main(tools, corpus, name, parts, exported_ops, *counts):

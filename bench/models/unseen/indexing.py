@@ -361,7 +361,7 @@ def powers(x, label):
     return flat(paddle.concat([paddle.linalg.matrix_power(x, 3).flatten(1), paddle.trace(x, axis1=1, axis2=2).unsqueeze(1)], 1), label)
 
 
-@net("Eigenvalues of symmetric matrices", x=numbers(4, 4), label=LABEL)
+@net("Eigenvalues of symmetric matrices: the framework's gradient is that of the first sample", "parts", x=numbers(4, 4), label=LABEL)
 def eigenvalues(x, label):
     values, _ = paddle.linalg.eigh(positive(lift(x)) + paddle.diag(paddle.arange(4, dtype="float32")))
     return flat(values, label)
@@ -369,7 +369,7 @@ def eigenvalues(x, label):
 
 @net("Singular values", x=numbers(4, 3), label=LABEL)
 def singular_values(x, label):
-    _, s, _ = paddle.linalg.svd(lift(x))
+    _, s, _ = paddle.linalg.svd(lift(x)[:, :3])
     return flat(s, label)
 
 

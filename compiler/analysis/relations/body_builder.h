@@ -42,8 +42,8 @@ class BodyBuilder {
   }
   mlir::Value compare(llvm::StringRef type, mlir::Value x, mlir::Value y);
   mlir::Value cast(mlir::Value x, mlir::Type element);
-  mlir::Value constant(int64_t value);                // one number, int64
-  mlir::Value coordinate();                           // of this rank
+  mlir::Value constant(int64_t value);  // one number, int64
+  mlir::Value coordinate();             // of this rank
   mlir::ResultRange overRanks(dist::Reduce reduce, mlir::ValueRange values);
 
  private:

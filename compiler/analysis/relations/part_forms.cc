@@ -7,24 +7,11 @@ namespace {
 
 constexpr PartForm kForms[] = {
     {"lookup_table_v2", "c_embedding", CutDim::First, "W", "", "Out"},
-    {"lookup_table_v2_grad",
-     "c_embedding_grad",
-     CutDim::First,
-     "W",
-     "W@GRAD",
-     ""},
-    {"softmax_with_cross_entropy",
-     "c_softmax_with_cross_entropy",
-     CutDim::Last,
-     "Logits",
-     "Softmax",
-     ""},
-    {"softmax_with_cross_entropy_grad",
-     "c_softmax_with_cross_entropy_grad",
-     CutDim::Last,
-     "Softmax",
-     "Logits@GRAD",
-     ""},
+    {"lookup_table_v2_grad", "c_embedding_grad", CutDim::First, "W", "W@GRAD", ""},
+    {"softmax_with_cross_entropy", "c_softmax_with_cross_entropy", CutDim::Last, "Logits",
+     "Softmax", ""},
+    {"softmax_with_cross_entropy_grad", "c_softmax_with_cross_entropy_grad", CutDim::Last,
+     "Softmax", "Logits@GRAD", ""},
 };
 
 mlir::RankedTensorType plain(mlir::Value value) {
@@ -81,8 +68,7 @@ const PartForm* partForm(const pd::OpView& op, std::string* why) {
   for (mlir::Value operand : op.operation()->getOperands())
     if (!plain(operand)) more = "it takes sequences";
   if (more.empty() && !plain(op.input(form->cut))) more = "it lacks an operand";
-  if (more.empty())
-    more = form->dim == CutDim::Last ? lossHasMore(op, *form) : lookupHasMore(op);
+  if (more.empty()) more = form->dim == CutDim::Last ? lossHasMore(op, *form) : lookupHasMore(op);
   if (more.empty()) return form;
   if (why) *why = more;
   return nullptr;

@@ -1,7 +1,7 @@
-// Ops that work on parts of a vocabulary, though not by themselves: lookups in a table whose rows lie
-// on the ranks of one axis, and the loss of logits whose columns do. A composite stands for each,
-// whose body (part_bodies.h) counts from the first row of the rank. This says how operands and
-// results lie; used by the walk and by passes that plan.
+// Ops that work on parts of a vocabulary, though not by themselves: lookups in a table whose rows
+// lie on the ranks of one axis, and the loss of logits whose columns do. A composite stands for
+// each, whose body (part_bodies.h) counts from the first row of the rank. This says how operands
+// and results lie; used by the walk and by passes that plan.
 #pragma once
 
 #include <optional>

@@ -379,7 +379,7 @@ const LoweringRule kRules[] = {
     callRule("eigh", "dt_eigh"),
     callRule("eigh_grad", "dt_eigh_grad"),
     callRule("eigvalsh", "dt_eigh"),
-    callRule("eigvalsh_grad", "dt_eigh_grad(Eigenvalues=-, Eigenvectors@GRAD=-)"),
+    callRule("eigvalsh_grad", "dt_eigh_grad(Eigenvalues=-, Eigenvectors@GRAD=-, @defects=-)"),
     callRule("svd", "dt_svd"),
     callRule("svd_grad", "dt_svd_grad"),
     callRule("renorm", "dt_renorm"),

@@ -200,13 +200,29 @@ void checkReference(mlir::ModuleOp source, mlir::ModuleOp reference, Types& type
   });
 }
 
+// Pass asp keeps the mask of a parameter as a parameter, as the framework does; which values it has
+// says rung 4.
+bool isMask(pd::VarOp var, mlir::ModuleOp reference, mlir::ModuleOp source) {
+  llvm::StringRef weight = var.getSymName();
+  auto job = reference->getParentOfType<mlir::ModuleOp>();
+  auto changes = job ? job->getAttrOfType<mlir::ArrayAttr>(dist::kChangesAttr) : mlir::ArrayAttr();
+  if (!changes || !weight.consume_back(".asp_mask")) return false;
+  auto own = source.lookupSymbol<pd::VarOp>(weight);
+  return own && own.getParameter() &&
+         llvm::any_of(changes.getAsRange<mlir::DictionaryAttr>(), [](mlir::DictionaryAttr change) {
+           auto pass = change.getAs<mlir::StringAttr>("pass");
+           return pass && pass.getValue() == "asp";
+         });
+}
+
 // What passes keep beside the program is none of its parameters: those are given, saved and
 // exported under their names.
 void checkParameters(mlir::ModuleOp source, mlir::ModuleOp reference, Rung& rung) {
   llvm::DenseSet<mlir::StringAttr> known;
   for (auto var : source.getOps<pd::VarOp>()) known.insert(var.getSymNameAttr());
   for (auto var : reference.getOps<pd::VarOp>())
-    if (var.getParameter() && !known.contains(var.getSymNameAttr()))
+    if (var.getParameter() && !known.contains(var.getSymNameAttr()) &&
+        !isMask(var, reference, source))
       rung.add(messageAt(var, Message::Level::Refuted, "variable",
                          "@reference adds the variable `" + var.getSymName().str() +
                              "` as a parameter, which @source does not have",

@@ -61,7 +61,7 @@ const OpRow kRows[] = {
     {"grad_add", "X, Y -> Out", "axis:i=-1", kPure, inferElementwise, kBroadcastConstraints},
     {"minus", "X, Y -> Out", "", kPure, inferElementwise},
     {"sum", "X+ -> Out", "", kPure, inferSum, kSumConstraints},
-    {"scale", "X, ScaleTensor? -> Out", "scale:f=1, bias:f=0, bias_after_scale:b=true", kPure,
+    {"scale", "X, ScaleTensor? -> Out", "scale:f|d=1, bias:f=0, bias_after_scale:b=true", kPure,
      inferSame<"X", "Out">},
     {"cast", "X -> Out", "out_dtype:i, in_dtype:i", kPure, inferCast},
     {"increment", "X -> Out", "step:f=1", kPure, inferSame<"X", "Out">},

@@ -115,6 +115,21 @@ module {
 
 // -----
 
+// What is fetched of a rank's classes is not that of all.
+module {
+  pd.var @w1 : tensor<6x4xf32> {parameter}
+  pd.program @main {
+    %x = pd.input "x" : tensor<?x6xf32>
+    %i = pd.c_identity X(%x) -> Out("i") : (tensor<?x6xf32>) -> tensor<?x6xf32>
+    %w1 = pd.get @w1 : tensor<6x4xf32>
+    %h = pd.matmul_v2 X(%i) Y(%w1) -> Out("h") : (tensor<?x6xf32>, tensor<6x4xf32>) -> tensor<?x4xf32>
+    // expected-error @below {{softmax: takes 'h', a part along dim 1: no rule says what the ranks give together}}
+    %p = pd.softmax X(%h) -> Out("p") : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  }
+}
+
+// -----
+
 // The loss of a rank.
 module {
   pd.var @w1 : tensor<6x4xf32> {parameter}
@@ -124,7 +139,8 @@ module {
     %w1 = pd.get @w1 : tensor<6x4xf32>
     %h = pd.matmul_v2 X(%i) Y(%w1) -> Out("h") : (tensor<?x6xf32>, tensor<6x4xf32>) -> tensor<?x4xf32>
     // expected-error @below {{the loss is 'l', a term of a sum; every rank of a group has the same loss}}
-    %l = pd.mean X(%h) -> Out("l") {op_role = 256 : i32} : (tensor<?x4xf32>) -> tensor<1xf32>
+    %l = pd.reduce_sum X(%h) -> Out("l") {op_role = 256 : i32, reduce_all = true} : (tensor<?x4xf32>) -> tensor<1xf32>
+    %s = pd.scale X(%l) -> Out("s") : (tensor<1xf32>) -> tensor<1xf32>
   }
 }
 

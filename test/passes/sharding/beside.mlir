@@ -4,6 +4,39 @@
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 sharding=true sharding_stage=2 pipeline=true accumulate_steps=4})" 2>&1 | FileCheck %s --check-prefix=TWO
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 sharding=true tensor_parallel=true tensor_parallel_degree=2})" 2>&1 | FileCheck %s --check-prefix=SPLIT
 
+// ONE: dist.mesh @world [dp = 2, pp = 2, sharding = 2] time [micro = 4]
+// ONE: dist.comm @shards0 on @world over [sharding] group {carries = "shards"}
+// ONE: dist.comm @replicas0 on @world over [dp] group {carries = "gradients between"}
+// ONE: pd.var @w1 : tensor<8x16xf32> {dist.at = #dist.sel<pp = 0>, dist.rel = #dist.rel<"w1", pp: R at pp = 0>, parameter}
+// ONE: pd.var @v1 : tensor<64xf32> {dist.at = #dist.sel<pp = 0>, dist.rel = #dist.rel<"v1", pp: R at pp = 0, sharding: S(flat, even(128))>}
+// ONE: dist.micro over [micro]
+// ONE-NOT: reduce_scatter
+// ONE: dist.yield {{.*}}!dist.at<tensor<4x1xf32>, pp = 1>
+// Behind the loop, on the stage: parts of the sum over the micro-batches, then over the replicas beside it; norms over the stages, and over the parts.
+// ONE: %[[P:.*]] = dist.reduce_scatter sum({{.*}}) on @shards0 dim flat : (tensor<8x16xf32>) -> tensor<64xf32>
+// ONE: %[[G:.*]] = dist.all_reduce sum(%[[P]]) on @replicas0 : (tensor<64xf32>) -> tensor<64xf32>
+// ONE: pd.squared_l2_norm X(%[[G]])
+// ONE: dist.slice {{.*}} dim flat layout <even(128)> over [sharding] : tensor<8x16xf32> -> tensor<64xf32>
+// ONE: %[[N:.*]] = dist.all_reduce sum({{.*}}) on @stages : (tensor<1xf32>) -> tensor<1xf32>
+// ONE: dist.all_reduce sum(%[[N]]) on @shards0 : (tensor<1xf32>) -> tensor<1xf32>
+// ONE: %[[U:.*]]:2 = pd.momentum {{.*}} : (tensor<64xf32>, tensor<1xf32>, tensor<64xf32>, tensor<64xf32>)
+// ONE: dist.all_gather(%[[U]]#0) on @shards0 dim flat : (tensor<64xf32>) -> tensor<8x16xf32>
+// ONE: pd.program @startup
+// ONE: dist.slice {{.*}} over [sharding] : tensor<8x16xf32> -> tensor<64xf32>
+// ONE: dist.broadcast({{.*}}) on @grad0 from <dp = 0 and sharding = 0>
+
+// TWO: dist.mesh @world [pp = 2, sharding = 2] time [micro = 4]
+// TWO-NOT: carries = "gradients between"
+// TWO: dist.micro over [micro]
+// TWO: task B
+// TWO: %[[P:.*]] = dist.reduce_scatter sum({{.*}}) on @shards0 dim flat : (tensor<8x16xf32>) -> tensor<64xf32>
+// TWO: pd.sum X(%{{.*}}, %[[P]]) -> Out({{.*}}) {{.*}} -> tensor<64xf32>
+
+// SPLIT: dist.mesh @world [sharding = 2, mp = 2]
+// SPLIT: pd.var @w1 : tensor<8x8xf32> {dist.rel = #dist.rel<"w1", mp: S(1)>, parameter}
+// SPLIT: pd.var @v1 : tensor<32xf32> {dist.rel = #dist.rel<"v1", sharding: S(flat, even(64)), mp: S(1)>}
+// SPLIT: dist.reduce_scatter sum({{.*}}) on @grad0 dim flat : ({{.*}}tensor<8x8xf32>{{.*}}) -> !dist.pending<{{.*}}tensor<32xf32>
+
 pd.var @w1 : tensor<8x16xf32> {parameter}
 pd.var @w2 : tensor<16x4xf32> {parameter}
 pd.var @w3 : tensor<4x1xf32> {parameter}

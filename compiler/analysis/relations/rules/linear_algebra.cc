@@ -57,17 +57,18 @@ ProductLabels matmulLabels(const RuleContext& context) {
                         [&](const State& state) { return state.isSplit() && state.dim == dim; });
   };
   auto batchLabels = [&](mlir::Value value, llvm::ArrayRef<int64_t> mine, int myBatch,
-                         llvm::ArrayRef<int64_t> other, int otherBatch) {
+                         mlir::Value otherValue, llvm::ArrayRef<int64_t> other, int otherBatch) {
     Labels own;
     for (int i = 0; i < myBatch; ++i) {
       int dim = batch - myBatch + i, there = dim - (batch - otherBatch);
-      bool broadcast = mine[i] == 1 && there >= 0 && other[there] != 1 && !isCut(value, i);
+      bool broadcast = mine[i] == 1 && !isCut(value, i) && there >= 0 &&
+                       (other[there] != 1 || isCut(otherValue, there));
       own.push_back(broadcast ? kBroadcastDim : dim);
     }
     return own;
   };
-  labels.x = batchLabels(x, xDims, xBatch, yDims, yBatch);
-  labels.y = batchLabels(y, yDims, yBatch, xDims, xBatch);
+  labels.x = batchLabels(x, xDims, xBatch, y, yDims, yBatch);
+  labels.y = batchLabels(y, yDims, yBatch, x, xDims, xBatch);
   for (int i = 0; i < batch; ++i) labels.out.push_back(i);
   if (xDims.size() >= 2)
     labels.x.append(xTurned ? std::initializer_list<int>{kContracted, kRow}

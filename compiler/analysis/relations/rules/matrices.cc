@@ -153,10 +153,9 @@ const RuleRow kRows[] = {
     {"cholesky", labelled, "X[_**] -> Out[_**]", "upper"},
     {"cholesky_grad", labelled, "Out@GRAD[_**]:l, Out[_**] -> X@GRAD[_**]", "upper"},
     {"eigh", labelled, "X[_**] -> Eigenvalues[_*], Eigenvectors[_**]", "UPLO"},
-    {"eigh_grad", labelled,
-     "Eigenvalues@GRAD[_*]:l, Eigenvectors@GRAD[_**]:l, Eigenvalues[_*], Eigenvectors[_**] -> "
-     "X@GRAD[_**]",
-     "UPLO"},
+    // Every matrix gets the gradients of the first one's eigenvalues (docs/operators/defects.md).
+    {"eigh_grad", wholeOnly,
+     "Eigenvalues@GRAD:l, Eigenvectors@GRAD:l, Eigenvalues, Eigenvectors -> X@GRAD", "UPLO"},
     {"eigvalsh", labelled, "X[_**] -> Eigenvalues[_*], Eigenvectors[_**]", "UPLO, is_test"},
     {"eigvalsh_grad", labelled, "Eigenvalues@GRAD[_*]:l, Eigenvectors[_**] -> X@GRAD[_**]",
      "UPLO, is_test"},

@@ -313,11 +313,11 @@ pd.program @p45 attributes {version = 2006002 : i64} {
   %r:2 = pd.squeeze2  -> Out("out") XShape("xshape") {axes = array<i32: 1>} : () -> (tensor<2x3xf32>, tensor<0x3x2xf32>)
 }
 
-// CHECK: error: elementwise_add: arithmetic of complex numbers is not supported natively
+// CHECK: error: elementwise_pow: arithmetic of complex numbers is not supported natively
 pd.program @p46 attributes {version = 2006002 : i64} {
   %x = pd.input "x" : tensor<2xcomplex<f32>>
   %y = pd.input "y" : tensor<2xcomplex<f32>>
-  %r = pd.elementwise_add X(%x) Y(%y) -> Out("out") : (tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>>
+  %r = pd.elementwise_pow X(%x) Y(%y) -> Out("out") : (tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>>
 }
 
 // CHECK: error: matmul: cannot multiply X [2, 3] and Y [4, 5]

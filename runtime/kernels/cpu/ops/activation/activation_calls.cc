@@ -17,6 +17,8 @@ constexpr FunctionRow kRows[] = {
     {"dt_complex_grad", Entry<ComplexGrad>, kFloats},
     {"dt_complex_part", Entry<ComplexPart>, kComplex},
     {"dt_complex_part_grad", Entry<ComplexPartGrad>, kComplex},
+    {"dt_complex_reduce", Entry<ComplexReduce>, kComplex},
+    {"dt_complex_reduce_grad", Entry<ComplexReduceGrad>, kComplex},
     {"dt_complex_scale", Entry<ComplexScale>, kComplex},
     {"dt_complex_sum", Entry<ComplexSum>, kComplex},
     {"dt_complex_view", Entry<ComplexView>, kFloats | kComplex},

@@ -17,6 +17,8 @@ int32_t ComplexCast(OpCall& call);
 int32_t ComplexGrad(OpCall& call);
 int32_t ComplexPart(OpCall& call);
 int32_t ComplexPartGrad(OpCall& call);
+int32_t ComplexReduce(OpCall& call);
+int32_t ComplexReduceGrad(OpCall& call);
 int32_t ComplexScale(OpCall& call);
 int32_t ComplexSum(OpCall& call);
 int32_t ComplexView(OpCall& call);

@@ -1,4 +1,5 @@
-// Arithmetic of complex numbers: + - * / with broadcasting, sums, scale, abs, casts, and gradients.
+// Arithmetic of complex numbers: + - * / with broadcasting, sums, means, scale, abs, angle,
+// casts, and gradients.
 // A gradient is that of the two parts, dx + i dy, so that factors enter it conjugated. Rows:
 // runtime/kernels/signatures/activation.calls.
 #include <algorithm>
@@ -155,6 +156,82 @@ int32_t ComplexSum(OpCall& call) {
       for (int i = 0; i < call.Count(A::X); ++i) sum += Data<C>(call.Arg(A::X, i))[e];
       Data<C>(out)[e] = sum;
     }
+    return 0;
+  });
+}
+
+namespace {
+
+// Extents of X with 1 for those that are reduced, and how many elements make one result.
+struct Reduced {
+  std::vector<int64_t> kept, out;
+  int64_t count = 1;
+};
+
+bool ReducedOf(OpCall& call, const DtBuffer& x, Reduced& reduced) {
+  using A = args::dt_complex_reduce;
+  const absl::Span<const int64_t> dims = call.Ints(A::dim);
+  std::vector<bool> marked(static_cast<size_t>(x.rank), call.Bool(A::reduce_all) || dims.empty());
+  for (int64_t dim : dims) {
+    const int64_t at = dim < 0 ? dim + x.rank : dim;
+    if (at < 0 || at >= x.rank)
+      return call.Fail("dim %lld of '%s' of rank %d", static_cast<long long>(dim), x.name, x.rank),
+             false;
+    marked[static_cast<size_t>(at)] = true;
+  }
+  for (int32_t d = 0; d < x.rank; ++d) {
+    const bool gone = marked[static_cast<size_t>(d)];
+    reduced.kept.push_back(gone ? 1 : x.dims[d]);
+    if (!gone || call.Bool(A::keep_dim)) reduced.out.push_back(gone ? 1 : x.dims[d]);
+    if (gone) reduced.count *= x.dims[d];
+  }
+  return true;
+}
+
+}  // namespace
+
+// X; dim, keep_dim, reduce_all, @type -> Out: sums, means
+int32_t ComplexReduce(OpCall& call) {
+  using A = args::dt_complex_reduce;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  Reduced reduced;
+  if (!ReducedOf(call, x, reduced)) return 1;
+  if (reduced.out.empty() && out.rank == 1) reduced.out = {1};
+  if (!call.Resize(out, reduced.out)) return 1;
+  const bool mean = call.Text(A::type) == "reduce_mean";
+  return VisitParts(call, x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using C = std::complex<T>;
+    const Broadcast place(OpCall::Dims(x), reduced.kept);
+    std::fill_n(Data<C>(out), Elements(out), C(0));
+    for (int64_t e = 0; e < Elements(x); ++e) Data<C>(out)[place(e)] += Data<C>(x)[e];
+    if (mean)
+      for (int64_t e = 0; e < Elements(out); ++e) Data<C>(out)[e] /= static_cast<T>(reduced.count);
+    return 0;
+  });
+}
+
+// X, Out@GRAD; dim, keep_dim, reduce_all, @type -> X@GRAD
+int32_t ComplexReduceGrad(OpCall& call) {
+  using A = args::dt_complex_reduce_grad;
+  static_assert(int{A::dim} == int{args::dt_complex_reduce::dim} &&
+                int{A::keep_dim} == int{args::dt_complex_reduce::keep_dim} &&
+                int{A::reduce_all} == int{args::dt_complex_reduce::reduce_all});
+  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
+  Reduced reduced;
+  if (!ReducedOf(call, x, reduced)) return 1;
+  if (Elements(gradient) * std::max<int64_t>(reduced.count, 1) != Elements(x))
+    return call.Fail("'%s' has not one element per sum", gradient.name);
+  if (!call.Resize(dx, x)) return 1;
+  const bool mean = call.Text(A::type) == "reduce_mean_grad";
+  return VisitParts(call, x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using C = std::complex<T>;
+    const Broadcast place(OpCall::Dims(x), reduced.kept);
+    const T factor = mean ? T(1) / static_cast<T>(reduced.count) : T(1);
+    for (int64_t e = 0; e < Elements(x); ++e) Data<C>(dx)[e] = Data<C>(gradient)[place(e)] * factor;
     return 0;
   });
 }

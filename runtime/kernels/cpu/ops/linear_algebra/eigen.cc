@@ -95,8 +95,9 @@ void Rotation(double pp, double qq, double pq, double& cosine, double& sine) {
 std::vector<int64_t> Ascending(const std::vector<double>& values) {
   std::vector<int64_t> order(values.size());
   std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return values[static_cast<size_t>(a)] < values[static_cast<size_t>(b)];
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    const double one = values[static_cast<size_t>(a)], other = values[static_cast<size_t>(b)];
+    return one != other ? one < other : a < b;
   });
   return order;
 }
@@ -243,7 +244,8 @@ int32_t Eigh(OpCall& call) {
 }
 
 // Eigenvalues, Eigenvectors, Eigenvalues@GRAD, Eigenvectors@GRAD -> X@GRAD:
-// V (diag(dW) + half the skew part of VᵀdV, divided by differences of eigenvalues) Vᵀ
+// V (diag(dW) + half the skew part of VᵀdV, divided by differences of eigenvalues) Vᵀ. In the
+// framework dW is that of the first matrix for all of a batch.
 int32_t EighGrad(OpCall& call) {
   using A = args::dt_eigh_grad;
   const DtBuffer& vectors = call.Arg(A::Eigenvectors);
@@ -251,6 +253,7 @@ int32_t EighGrad(OpCall& call) {
   Square s;
   if (!SquareOf(call, vectors, s) || !call.Resize(dx, vectors)) return 1;
   const bool of_vectors = call.Has(A::Eigenvectors_GRAD);
+  const bool of_first = call.Given(A::defects) && call.Bool(A::defects);
   if (of_vectors && !call.Has(A::Eigenvalues))
     return call.Fail("a gradient of eigenvectors without eigenvalues");
   if (of_vectors && !SameShape(call.Arg(A::Eigenvectors_GRAD), vectors))
@@ -275,7 +278,8 @@ int32_t EighGrad(OpCall& call) {
       }
       if (call.Has(A::Eigenvalues_GRAD))
         for (int64_t i = 0; i < s.n; ++i)
-          inner(i, i) = static_cast<double>(Data<T>(call.Arg(A::Eigenvalues_GRAD))[m * s.n + i]);
+          inner(i, i) = static_cast<double>(
+              Data<T>(call.Arg(A::Eigenvalues_GRAD))[(of_first ? 0 : m * s.n) + i]);
       Write<T>(Product(v, Product(inner, t)), m, dx);
       return true;
     });

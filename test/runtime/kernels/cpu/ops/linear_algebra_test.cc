@@ -95,7 +95,7 @@ double EighError(const char* of, bool vectors) {
       [&] {
         absl::Status status =
             bag.Run("dt_eigh_grad", {"W", "V", vectors ? "" : "W@GRAD", vectors ? "V@GRAD" : ""},
-                    {"X@GRAD"});
+                    {"X@GRAD"}, Attributes().Int(0));
         if (!status.ok()) return status;
         double* dx = bag.at("X@GRAD").as<double>();
         for (int m = 0; m < 2; ++m)
@@ -126,6 +126,19 @@ double SvdError(const std::vector<int64_t>& dims, const char* of, bool full) {
                        {"U", "S", "VH", given("U@GRAD"), given("S@GRAD"), given("VH@GRAD")},
                        {"X@GRAD"});
       });
+}
+
+TEST_CASE("the framework gives all matrices the gradients of the first one's eigenvalues") {
+  Bag bag;
+  bag.Put<double>("V", {2, 2, 2}, {1, 0, 0, 1, 1, 0, 0, 1});
+  bag.Put<double>("W@GRAD", {2, 2}, {1, 2, 3, 4});
+  for (const bool defects : {true, false}) {
+    REQUIRE(bag.Run("dt_eigh_grad", {"", "V", "W@GRAD", ""}, {"X@GRAD"}, Attributes().Int(defects))
+                .ok());
+    const std::vector<double> dx = bag.Data("X@GRAD");
+    CHECK(dx[4] == (defects ? 1 : 3));
+    CHECK(dx[7] == (defects ? 2 : 4));
+  }
 }
 
 TEST_CASE("gradients of singular values and vectors are those of differences") {

@@ -40,8 +40,7 @@ void widenAttributes(pd::OpView op) {
 
 // A factor such as 1/3 is meant as the fraction, and no float32 is it: 3 ranks that take a third
 // each would be 3e-8 away from the whole. Of float32 the simplest fraction that rounds to it is the
-// one that was written. Other factors (0.9, of which an update op has the float32 as its beta1)
-// stay what they are.
+// one that was written.
 void widenFactor(pd::OpView op) {
   auto factor = llvm::dyn_cast_or_null<mlir::FloatAttr>(op.attr("scale"));
   if (op.type() != "scale" || !factor || !factor.getType().isF32()) return;

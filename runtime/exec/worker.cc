@@ -272,7 +272,8 @@ absl::Status Worker::Step(int64_t step) {
 
 // What arrives becomes the program's arguments, in their order.
 absl::Status Worker::RunTurn(const Turn& turn) {
-  if (turn.kind == Turn::Kind::kCheckpoint) return checkpoints_->After(turn.round, *executor_);
+  if (turn.kind == Turn::Kind::kCheckpoint)
+    return checkpoints_->After(turn.round, *executor_, /*asked=*/true);
   if (turn.when == When::kRound) return Step(turn.round);
   const Program* program = executor_->plan().find(turn.when, turn.table);
   if (program == nullptr)

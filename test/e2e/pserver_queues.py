@@ -109,7 +109,7 @@ def slowest_step(case, text, feeds, folder):
     """Seconds of the longest step of a run whose server stands still for STOPPED seconds in the middle."""
     report = os.path.join(case.work, "report.json")
     words = [case.tool, "run", case.job(text, flags_of(text)[0]), "--feeds", feeds, "--report", report]
-    words += ["--cache", os.path.join(case.work, "cache"), "--checkpoint-dir", folder, "--checkpoint-every", "2000"]
+    words += ["--cache", os.path.join(case.work, "cache"), "--checkpoint-dir", folder, "--checkpoint-every", "8000"]
     run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     checkpoints.await_checkpoint(folder)
     server = checkpoints.workers_of(run.pid)[-1]
@@ -127,7 +127,7 @@ def check_bound(case):
     feeds = os.path.join(case.work, "long")
     os.makedirs(feeds)
     for name in os.listdir(os.path.join(case.folder, "feeds")):
-        checkpoints.tile(os.path.join(case.folder, "feeds", name), os.path.join(feeds, name), 490)
+        checkpoints.tile(os.path.join(case.folder, "feeds", name), os.path.join(feeds, name), 1999)
     seconds = []
     for size in (2, 65536):
         text = "1x1+preset=async+independent_recv_thread=true+send_queue_size=%d" % size

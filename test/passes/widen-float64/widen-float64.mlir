@@ -21,4 +21,6 @@ pd.program @main {
   // A factor is the fraction that it was written for, others keep their float32.
   // CHECK: pd.scale X(%[[W]]) {{.*}} scale = 0.33333333333333331 : f64
   %s = pd.scale X(%w) -> Out("s") {scale = 0.333333343 : f32} : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  // CHECK: pd.scale X(%[[W]]) {{.*}} scale = 0.899999976 : f32
+  %n = pd.scale X(%w) -> Out("n") {scale = 0.9 : f32} : (tensor<4x2xf32>) -> tensor<4x2xf32>
 }

@@ -119,7 +119,12 @@ TEST_CASE("single pushes: a server that is killed ends the job at once") {
   const TestJob job{2, 2};
   RequireFailure(
       job, {.lost = {3}, .at_most = 5, .says = {"server 1 is dead, or gives no sign of life"}},
-      [&](int rank) { return Text(TrainAlone(job.ClientOf(rank), 50)); },
+      // Nobody pushes before the other one has had the time to come: a trainer alone would have the
+      // server die before that.
+      [&](int rank) {
+        return Text(
+            TrainAlone(job.ClientOf(rank), 50, Do(0, At::kBegin, [] { usleep(1'500'000); })));
+      },
       [&](int rank) {
         if (rank == 0) return ServeAll(job.ServerOf(rank));
         return Text(ServeSingle(job.ServerOf(rank), [](int number) {

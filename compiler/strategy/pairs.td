@@ -229,7 +229,8 @@ def : Composes<Asp, [SyncBatchNorm], "asp_sync_batch_norm">;
 def : Composes<Asp, [Hierarchical], "asp_hierarchical">;
 def : Later<Asp, [Sharding], "masks would have to be cut as their weights are">;
 def : Later<Asp, [Served], "servers would have to keep the masks of their blocks">;
-def : Later<Asp, [LocalSgd], "what replicas average would have to be known to be pruned alike">;
+def : Composes<Asp, [LocalSgd], "pair_asp_localsgd",
+               "masks are equal on all replicas, so what they average is pruned alike">;
 def : Composes<Amp, [Lookahead], "lookahead_amp", "a step that is left out does not count">;
 def : Composes<Recompute, [Lookahead], "lookahead_recompute">;
 def : Composes<Lars, [Lookahead], "lookahead_lars">;
@@ -241,7 +242,8 @@ def : Composes<Lookahead, [Hierarchical], "lookahead_hierarchical">;
 def : Later<Lookahead, [Sharding], "slow weights would have to be cut as the updates are">;
 def : Later<Lookahead, [Pipeline], "slow weights would have to lie on the stages of their parameters">;
 def : Later<Lookahead, [Served], "servers would have to keep slow weights of their blocks">;
-def : Later<Lookahead, [LocalSgd], "every replica would have slow weights of its own">;
+def : Later<Lookahead, [LocalSgd],
+            "parameters would have to be averaged behind the branch in which slow weights move">;
 def : Composes<Hierarchical, [SyncBatchNorm], "train_hierarchical_sync_batch_norm">;
 def : Composes<Hierarchical, [LocalSgd], "pair_localsgd_hierarchical">;
 def : Conflicts<LocalSgd, [SyncBatchNorm],

@@ -165,7 +165,7 @@ def main(tools, corpus, case, ranks, steps, *flags):
         os.path.join(folder, "startup.pdmodel"),
     ]
     # A flag that changes what one device computes changes what a replica computes.
-    rule = [flag for flag in flags if flag in ("--lars", "--lamb")]
+    rule = [flag for flag in flags if flag in ("--lars", "--lamb", "--asp")]
     with tempfile.TemporaryDirectory() as work:
         replica = program
         if rule:

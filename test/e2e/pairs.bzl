@@ -28,6 +28,10 @@ PAIRS = {
         "fluid18/lenet": ["2", "2", "--lamb", "--localsgd-k-steps", "2"],
         "static26/gpt_tiny": ["2", "2", "--lamb"],
     }),
+    "asp_localsgd": ("local_sgd_case.py", {
+        "fluid18/mnist_mlp": ["2", "3", "--asp"],
+        "static26/mlp_amp_ready": ["2", "2", "--asp", "--localsgd-k-steps", "2"],
+    }),
     "recompute_adaptive": ("local_sgd_case.py", {
         "fluid18/mnist_mlp": ["2", "8"] + _ADAPTIVE + _SQRT,
     }),

@@ -181,9 +181,12 @@ std::string amp(mlir::DictionaryAttr change, const Context& at) {
 }
 
 // Nothing is claimed but that values that are computed again are the same.
-std::string recompute(mlir::DictionaryAttr, const Context& at) {
+std::string recompute(mlir::DictionaryAttr change, const Context& at) {
   at.changes.sharedDraws = true;
-  return "activations are computed again in the backward part, from the same random numbers";
+  auto onHost = change.getAs<mlir::BoolAttr>("recompute_offload");
+  return std::string(
+             "activations are computed again in the backward part, from the same random numbers") +
+         (onHost && onHost.getValue() ? ", and what they are computed of waits on the host" : "");
 }
 
 std::string asp(mlir::DictionaryAttr change, const Context& at) {

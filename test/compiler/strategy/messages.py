@@ -212,7 +212,7 @@ CHECKS = [
         'recompute: true recompute_configs { checkpoints: "auto" enable_offload: true }',
         [],
         0,
-        ["recompute_offload"],
+        ["in order"],
     ),
     (
         "half precision and averages",

@@ -30,10 +30,10 @@ const Product* productOf(mlir::Operation* op) {
   return at == std::end(kProducts) ? nullptr : at;
 }
 
-// Stages have been chosen already (assign-stages).
-bool hasStages(pd::ProgramOp main) {
-  return llvm::any_of(*main.getBodyBlock(),
-                      [](mlir::Operation& op) { return op.hasAttr(dist::kStageAttr); });
+// Micro-batches are the axis behind all others, until `pipeline` makes time of it.
+bool isPipelined(const JobOnAxes& job, llvm::StringRef layers) {
+  dist::MeshOp mesh = job.mesh;
+  return llvm::cast<mlir::StringAttr>(mesh.getAxes().getValue().back()).getValue() != layers;
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ bool isForward(mlir::Operation* op) {
 TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis, int64_t minVocabulary)
     : job_(job),
       axis_(std::move(axis)),
-      staged_(hasStages(job.main)),
+      staged_(isPipelined(job, axis_)),
       solver_(verify::axesOf(job.role), verify::axesOf(job.role).indexOf(axis_),
               staged_ ? std::nullopt : std::optional<int64_t>(minVocabulary)),
       storable_(job),

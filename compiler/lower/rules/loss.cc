@@ -11,10 +11,9 @@ namespace {
 using llvm::LogicalResult;
 
 // Over the class dim (`axis`, by default the last).
-LogicalResult rowFormula(OpLowering& op, const char* formula, OpLowering::Bindings bindings) {
-  // Softmax of the framework's processors never sees more than 64 below the maximum, so that no
-  // loss is much above 64.
-  bindings.numbers.emplace_back("lowest", op.mendsDefects() ? -HUGE_VAL : -64);
+LogicalResult rowFormula(OpLowering& op, const char* formula, double first = 0) {
+  OpLowering::Bindings bindings;
+  bindings.numbers = {{"lowest", op.mendsDefects() ? -HUGE_VAL : -64}, {"first", first}};
   const int64_t axis = op.op().hasAttr("axis") ? op.op().getInt("axis") : -1;
   bindings.inner = [axis](const std::vector<int64_t>& domain) {
     std::vector<bool> mask(domain.size(), false);
@@ -23,9 +22,6 @@ LogicalResult rowFormula(OpLowering& op, const char* formula, OpLowering::Bindin
     return mask;
   };
   return op.formula(formula, bindings);
-}
-LogicalResult rowFormula(OpLowering& op, const char* formula) {
-  return rowFormula(op, formula, OpLowering::Bindings());
 }
 
 // A call in front of the formula: comparing would silently find no class for a label that is none.
@@ -97,13 +93,10 @@ LogicalResult lowerSoftmaxWithCrossEntropyGrad(OpLowering& op) {
 LogicalResult lowerSplitSoftmaxGrad(OpLowering& op) {
   const auto classes = op.in("Softmax");
   if (!classes || !op.has("Label")) return op.unsupported("an absent input");
-  OpLowering::Bindings bindings;
-  bindings.numbers = {
-      {"first", static_cast<double>(op.op().getInt("rank") * classesOf(op, "Softmax"))}};
   return rowFormula(op,
                     "Logits@GRAD = Label[r] == ignore_index ? 0 : (Softmax - (position == Label[r] "
                     "- first ? 1 : 0)) * Loss@GRAD[r]",
-                    std::move(bindings));
+                    static_cast<double>(op.op().getInt("rank") * classesOf(op, "Softmax")));
 }
 
 // The framework clips the logarithm of 0 to -1e20.

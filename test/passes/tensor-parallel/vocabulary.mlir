@@ -3,6 +3,8 @@
 // RUN: dtranspile-opt %s --tensor-parallel="axes=mp tensor_parallel_min_vocabulary=16" 2>&1 | FileCheck %s
 // Fewer rows than asked for: whole.
 // RUN: dtranspile-opt %s --tensor-parallel="axes=mp" 2>&1 | FileCheck %s --check-prefix=WHOLE
+// Tasks of a pipeline take no composites: whole, with a remark.
+// RUN: sed 's/mp = 2]/mp = 2, micro = 2]/' %s | dtranspile-opt --tensor-parallel="axes=mp tensor_parallel_min_vocabulary=16" 2>&1 | FileCheck %s --check-prefix=STAGES
 
 // CHECK: pd.var @w : tensor<8x4xf32> {dist.rel = #dist.rel<"w", mp: S(0)>, parameter}
 // CHECK: %[[TERM:.*]] = dist.composite "c_embedding" (W = %{{.*}} : tensor<8x4xf32>, Ids = %{{.*}} : tensor<?x3xi64>) -> (Out as "e" : tensor<?x3x4xf32>)
@@ -34,6 +36,11 @@
 // WHOLE: warning: tensor-parallel: there is nothing to split: every rank computes all layers
 // WHOLE: pd.var @w : tensor<16x4xf32> {parameter}
 // WHOLE: pd.lookup_table_v2
+
+// STAGES: remark: tensor-parallel: stays whole on every rank: w (is on a stage of a pipeline, whose tasks take no vocabulary in parts)
+// STAGES: dist.mesh @world [dp = 1, mp = 2, micro = 2]
+// STAGES: pd.var @w : tensor<16x4xf32> {parameter}
+// STAGES-NOT: dist.composite
 
 module {
   dist.mesh @world [dp = 1, mp = 2]

@@ -34,6 +34,18 @@ TEST_CASE("rows are looked up, padded with zeros, and their gradients added in o
              Contains("element 1 of 'Ids' is 3"));
 }
 
+TEST_CASE("a part of a table has the rows from its first one on") {
+  Bag bag;
+  bag.Put<double>("W", {2, 2}, {1, 2, 3, 4});
+  bag.Put<int64_t>("Ids", {1, 4}, {3, 0, 5, 2});
+  const Attributes second = Attributes().Int(-1).Text("c_embedding").Int(2).Int(6);
+  REQUIRE(bag.Run("dt_lookup_table", {"W", "Ids"}, {"Out"}, second).ok());
+  CHECK(bag.Data("Out") == std::vector<double>{3, 4, 0, 0, 0, 0, 1, 2});
+  bag.Put<int64_t>("Ids", {1, 2}, {0, 8});
+  CHECK_THAT(bag.Message("dt_lookup_table", {"W", "Ids"}, {"Out"}, second),
+             Contains("element 1 of 'Ids' is 8, and no part of a table of 6 rows has it"));
+}
+
 TEST_CASE("sparse updates touch the listed rows only") {
   Bag bag;
   bag.Put<double>("p", {3, 2}, {1, 1, 1, 1, 1, 1});

@@ -172,3 +172,56 @@ module {
     pd.set @w1, %v : tensor<2x2xf32>
   }
 }
+
+// -----
+
+// A norm of a rank's gradients is not that of all: the framework takes it so, the job does not.
+module {
+  pd.var @w1 : tensor<6x4xf32> {parameter}
+  pd.var @b : tensor<6xf32> {parameter}
+  pd.program @main {
+    %x = pd.input "x" : tensor<?x6xf32>
+    %i = pd.c_identity X(%x) -> Out("i") : (tensor<?x6xf32>) -> tensor<?x6xf32>
+    %w1 = pd.get @w1 : tensor<6x4xf32>
+    %b = pd.get @b : tensor<6xf32>
+    %h = pd.matmul_v2 X(%i) Y(%w1) -> Out("h") : (tensor<?x6xf32>, tensor<6x4xf32>) -> tensor<?x4xf32>
+    %c = pd.c_concat X(%h) -> Out("c") {nranks = 2 : i32} : (tensor<?x4xf32>) -> tensor<?x8xf32>
+    %n1 = pd.squared_l2_norm X(%w1) -> Out("n1") {op_role = 2 : i32} : (tensor<6x4xf32>) -> tensor<1xf32>
+    %n2 = pd.squared_l2_norm X(%b) -> Out("n2") {op_role = 2 : i32} : (tensor<6xf32>) -> tensor<1xf32>
+    // expected-warning @below {{the program takes a rank's own part of a norm or a flag for the whole here; the job takes that of all ranks of the group}}
+    %s = pd.sum X(%n1, %n2) -> Out("s") {op_role = 2 : i32} : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+    %r = pd.sqrt X(%s) -> Out("r") {op_role = 2 : i32} : (tensor<1xf32>) -> tensor<1xf32>
+  }
+}
+
+// -----
+
+// A variable ends a step as it has begun it.
+module {
+  pd.var @w1 : tensor<6x4xf32> {parameter}
+  pd.program @main {
+    %x = pd.input "x" : tensor<4x6xf32>
+    %i = pd.c_identity X(%x) -> Out("i") : (tensor<4x6xf32>) -> tensor<4x6xf32>
+    %w1 = pd.get @w1 : tensor<6x4xf32>
+    %h = pd.matmul_v2 X(%i) Y(%w1) -> Out("h") : (tensor<4x6xf32>, tensor<6x4xf32>) -> tensor<4x4xf32>
+    %c = pd.c_concat X(%h) -> Out("c") {nranks = 2 : i32} : (tensor<4x4xf32>) -> tensor<4x8xf32>
+    %z = pd.fill_constant -> Out("z") {dtype = 5 : i32, shape = array<i64: 6, 4>, value = 0.000000e+00 : f32} : () -> tensor<6x4xf32>
+    // expected-error @below {{is given 'z', equal on all ranks, and 'w1' begins a step as a part; a variable lies as it did before}}
+    pd.set @w1, %z : tensor<6x4xf32>
+  }
+}
+
+// -----
+
+// Layers in parts in a block of control flow.
+module {
+  pd.program @main {
+    %x = pd.input "x" : tensor<?x8xf32>
+    %k = pd.input "k" : tensor<1xi1>
+    %t = pd.conditional_block "$capture"() Cond(%k) Input() -> Out() Scope("scope") {is_scalar_condition = true, sub_block = #pd.block<1>} blocks [{captures = [], idx = 1 : i32, locals = [], parent = 0 : i32, saved = [], written = []}] {
+      // expected-error @below {{c_split: stands in a block of control flow; layers in parts are read at the top of a program only}}
+      %s = pd.c_split X(%x) -> Out("s") {nranks = 2 : i32} : (tensor<?x8xf32>) -> tensor<?x4xf32>
+      pd.yield
+    } : (tensor<1xi1>) -> !pd.tape
+  }
+}

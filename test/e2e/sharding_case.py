@@ -102,9 +102,9 @@ def main(tools, corpus, name, *words):
     with tempfile.TemporaryDirectory() as work:
         case = Case(tools, corpus, name, work, flags)
         _, alone = case.run("alone", case.main)
-        for word in jobs:
+        for number, word in enumerate(jobs):
             ranks, degree, stage = re.fullmatch(r"!?(\d+)(?:/(\d+))?(?:@(\d))?", word).groups()
-            what = "job" + re.sub(r"\W", "_", word)
+            what = "job%d" % number
             options = ["--sharding", "--sharding-stage", stage or "1"]
             if degree:
                 options += ["--sharding-degree", degree]

@@ -21,7 +21,7 @@
 // CHECK: pd.sgd Grad({{.*}}) {{.*}} : (tensor<8xf32>, tensor<1xf32>, tensor<8xf32>)
 // CHECK: dist.composite "sharded_lamb"
 // CHECK: dist.yield {{.*}} : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<1xf32>, tensor<1xf32>
-// CHECK: pd.lars_momentum {{.*}} : (tensor<4x4xf32>, tensor<1xf32>, tensor<4x4xf32>, tensor<4x4xf32>)
+// CHECK: pd.lars_momentum {{.*}} : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<1xf32>)
 
 dist.mesh @world [sharding = 2]
 dist.comm @grad0 on @world over [sharding] group {carries = "gradients"}

@@ -1,7 +1,8 @@
 #include "tools/dtranspile/cli/initial_values.h"
 
-#include <filesystem>
+#include <algorithm>
 #include <set>
+#include <vector>
 
 #include "compiler/analysis/program_info.h"
 #include "dialects/pd/declarations.h"
@@ -9,6 +10,7 @@
 #include "dialects/pd/types.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "runtime/io/bytes.h"
 #include "runtime/io/filesystem.h"
 #include "runtime/io/output.h"
 #include "tools/dtranspile/cli/compiling.h"
@@ -148,6 +150,22 @@ bool runOnce(Tool& tool, mlir::OwningOpRef<mlir::ModuleOp> module, const RunFlag
   return false;
 }
 
+// Piece by piece: values may be larger than what is wanted in memory beside them.
+absl::Status copyFile(const std::string& from, const std::string& to) {
+  constexpr int64_t kPiece = 1 << 20;
+  auto source = io::OpenFile(from);
+  if (!source.ok()) return source.status();
+  auto target = io::OutputFile::Create(to);
+  if (!target.ok()) return target.status();
+  std::vector<char> piece(std::min(kPiece, (*source)->size()));
+  for (int64_t at = 0; at < (*source)->size(); at += kPiece) {
+    const int64_t size = std::min(kPiece, (*source)->size() - at);
+    if (absl::Status read = (*source)->ReadAt(at, size, piece.data()); !read.ok()) return read;
+    if (absl::Status wrote = target->Write(piece.data(), size); !wrote.ok()) return wrote;
+  }
+  return target->Close();
+}
+
 // The variables of all classes, and of the program.
 std::set<std::string> variablesOf(Runnable& runnable) {
   std::set<std::string> names;
@@ -177,10 +195,10 @@ mlir::LogicalResult completeInit(Tool& tool, Runnable& runnable, const RunFlags&
   for (const std::string& name : variablesOf(runnable)) {
     if (isFile(to, name) || !isFile(init.folder, name)) continue;
     const auto from = io::PathInside(init.folder, name), target = io::PrepareInside(to, name);
-    std::error_code failed;
-    if (from.ok() && target.ok()) std::filesystem::copy_file(*from, *target, failed);
-    if (!from.ok() || !target.ok() || failed)
-      return tool.error(to + "/" + name + ": cannot be written"), mlir::failure();
+    const absl::Status copied = !from.ok()     ? from.status()
+                                : !target.ok() ? target.status()
+                                               : copyFile(*from, *target);
+    if (!copied.ok()) return tool.error(std::string(copied.message())), mlir::failure();
   }
   tool.note("made of the initial values that were given, as start-up does: " +
             llvm::join(part.made(), ", "));

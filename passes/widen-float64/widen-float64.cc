@@ -39,19 +39,25 @@ void widenAttributes(pd::OpView op) {
   }
 }
 
-bool isOfSum(const pd::OpView& op) {
-  mlir::Value x = op.input("X");
-  return x && llvm::isa_and_nonnull<dist::AllReduceOp, dist::WaitOp>(x.getDefiningOp());
+// The mean of parameters over ranks, which local steps set or take from a copy. A mean of merged
+// steps, which an update takes, stands in the reference too.
+bool isMeanOfParameters(const pd::OpView& op) {
+  mlir::Value x = op.input("X"), out = op.output("Out");
+  return x && out && llvm::isa_and_nonnull<dist::AllReduceOp, dist::WaitOp>(x.getDefiningOp()) &&
+         llvm::all_of(out.getUsers(), [](mlir::Operation* user) {
+           return llvm::isa<pd::SetOp>(user) ||
+                  (pd::OpView::isFrameworkOp(user) && pd::OpView(user).type() == "elementwise_sub");
+         });
 }
 
 // A factor such as 1/3 is meant as the fraction, and no float32 is it: 3 ranks that take a third
 // each would be 3e-8 away from the whole. Factors of an update stay what they are unless they
-// divide a sum over ranks: 0.1 may have to agree with the 0.1 that is an attribute of another op.
+// average parameters: 0.1 may have to agree with the 0.1 that is an attribute of another op.
 void widenFactor(pd::OpView op) {
   auto factor = llvm::dyn_cast_or_null<mlir::FloatAttr>(op.attr("scale"));
   if (op.type() != "scale" || !factor || !factor.getType().isF32()) return;
   const bool isOfUpdate = (op.role() & ~(pd::kBackward | pd::kLoss)) != 0;
-  if (isOfUpdate && !isOfSum(op)) return;
+  if (isOfUpdate && !isMeanOfParameters(op)) return;
   const verify::Rational fraction = verify::Rational::ofFloat(factor.getValueAsDouble());
   if (fraction.isLost() || fraction.numerator() != 1) return;
   op.setAttr("scale", mlir::FloatAttr::get(mlir::Float64Type::get(factor.getContext()),

@@ -40,7 +40,6 @@ const std::map<std::string, const char*> kExceptionsOfOps = {
     {"einsum.XShape",
      "declared with the operand's extents, though the framework never gives it memory; here it has "
      "no elements"},
-    {"einsum_grad.Operands@GRAD", "takes after InnerCache, which is declared without extents"},
     {"filter_by_instag.IndexMap", "declared with two columns; the kernel writes three"},
     {"filter_by_instag.LossWeight", "1.8 declares float64; the kernel writes float32"},
     {"fused_elemwise_activation.IntermediateOut",

@@ -262,6 +262,9 @@ int32_t EighGrad(OpCall& call) {
   for (int argument : {int{A::Eigenvalues}, int{A::Eigenvalues_GRAD}})
     if (call.Has(argument) && Elements(call.Arg(argument)) != s.batch * s.n)
       return call.Fail("'%s' has not one element per eigenvector", call.Arg(argument).name);
+  if (call.Has(A::Eigenvalues) && call.Arg(A::Eigenvalues).dtype != vectors.dtype)
+    return call.Fail("'%s' has another element type than '%s'", call.Arg(A::Eigenvalues).name,
+                     vectors.name);
   return VisitFloat(call.context(), vectors, [&](auto tag) {
     using T = typename decltype(tag)::type;
     ForEachMatrix(call, s, [&](int64_t m) {

@@ -1,5 +1,6 @@
 // float32 becomes float64 throughout.
 #include "compiler/analysis/relations/rational.h"
+#include "dialects/dist/dist.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -38,17 +39,23 @@ void widenAttributes(pd::OpView op) {
   }
 }
 
+bool isOfSum(const pd::OpView& op) {
+  mlir::Value x = op.input("X");
+  return x && llvm::isa_and_nonnull<dist::AllReduceOp, dist::WaitOp>(x.getDefiningOp());
+}
+
 // A factor such as 1/3 is meant as the fraction, and no float32 is it: 3 ranks that take a third
-// each would be 3e-8 away from the whole. Of float32 the simplest fraction that rounds to it is the
-// one that was written.
+// each would be 3e-8 away from the whole. Factors of an update stay what they are unless they
+// divide a sum over ranks: 0.1 may have to agree with the 0.1 that is an attribute of another op.
 void widenFactor(pd::OpView op) {
   auto factor = llvm::dyn_cast_or_null<mlir::FloatAttr>(op.attr("scale"));
   if (op.type() != "scale" || !factor || !factor.getType().isF32()) return;
+  const bool isOfUpdate = (op.role() & ~(pd::kBackward | pd::kLoss)) != 0;
+  if (isOfUpdate && !isOfSum(op)) return;
   const verify::Rational fraction = verify::Rational::ofFloat(factor.getValueAsDouble());
   if (fraction.isLost() || fraction.numerator() != 1) return;
   op.setAttr("scale", mlir::FloatAttr::get(mlir::Float64Type::get(factor.getContext()),
-                                           static_cast<double>(fraction.numerator()) /
-                                               static_cast<double>(fraction.denominator())));
+                                           1 / static_cast<double>(fraction.denominator())));
 }
 
 struct WidenFloat64 : impl::WidenFloat64Base<WidenFloat64> {

@@ -194,7 +194,7 @@ PSERVER_ASYNC = {
     "fluid18/ema_mlp": [],
     "fluid18/fit_a_line": [],
     "fluid18/ftrl_lr": [],
-    "fluid18/lamb_mlp": [],
+    "fluid18/lamb_mlp": ["whole"],
     "fluid18/nesterov_exponential_mlp": [],
     # A schedule with an op of which nothing is made.
     "fluid18/polynomial_sgd_mlp": [],

@@ -19,8 +19,8 @@ pd.program @main {
   // CHECK: pd.cast {{.*}} {in_dtype = 6 : i32, out_dtype = 3 : i32} : (tensor<1xf64>) -> tensor<1xi64>
   %i = pd.cast X(%c) -> Out("i") {in_dtype = 5 : i32, out_dtype = 3 : i32} : (tensor<1xf32>) -> tensor<1xi64>
   // A factor is the fraction that it was written for, others keep their float32.
-  // CHECK: pd.scale X(%[[W]]) {{.*}} scale = 0.33333333333333331 : f64
+  // CHECK: pd.scale X(%[[W]]) {{.*}}scale = 0.33333333333333331 : f64
   %s = pd.scale X(%w) -> Out("s") {scale = 0.333333343 : f32} : (tensor<4x2xf32>) -> tensor<4x2xf32>
-  // CHECK: pd.scale X(%[[W]]) {{.*}} scale = 0.899999976 : f32
+  // CHECK: pd.scale X(%[[W]]) {{.*}}scale = 0.899999976 : f32
   %n = pd.scale X(%w) -> Out("n") {scale = 0.9 : f32} : (tensor<4x2xf32>) -> tensor<4x2xf32>
 }

@@ -2,6 +2,8 @@
 
 #include "dialects/pd/types.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace dtranspile {
 namespace {
@@ -92,34 +94,54 @@ class Writer {
   bool legacy_ = false;
 };
 
+// A pure op of the update, of one dense result of known extents.
+bool canBeMadeAgain(mlir::Operation* maker) {
+  if (!maker || !pd::OpView::isFrameworkOp(maker) || maker->getNumRegions() ||
+      maker->getNumResults() != 1)
+    return false;
+  mlir::RankedTensorType type = pd::tensorOf(maker->getResult(0).getType());
+  if (!type || !type.hasStaticShape() || type.getNumElements() == 1) return false;
+  const pd::OpView view(maker);
+  return view.spec() && view.spec()->effects == pd::kPure && !(view.role() & pd::kBackward);
+}
+
 // The value computed once more where the builder is: up to gradients, variables and numbers. What
 // is made of the merged gradient (a clip, a decay) is not kept from in front of a norm to behind
-// it.
+// it. Each op is made once, in the order of the program.
 mlir::Value Writer::again(mlir::Value value) {
-  mlir::Operation* maker = value.getDefiningOp();
-  mlir::RankedTensorType type = pd::tensorOf(value.getType());
-  if (!maker || !pd::OpView::isFrameworkOp(maker) || maker->getNumRegions() ||
-      maker->getNumResults() != 1 || !type || !type.hasStaticShape() || type.getNumElements() == 1)
-    return value;
-  const pd::OpView view(maker);
-  if (!view.spec() || view.spec()->effects != pd::kPure || (view.role() & pd::kBackward))
-    return value;
-  const std::vector<std::string> names = view.inputSlots();
-  std::vector<pd::InputSlot> inputs;
-  for (const std::string& slot : names) {
-    std::vector<mlir::Value> values = view.inputs(slot);
-    for (mlir::Value& one : values)
-      if (one) one = again(one);
-    inputs.push_back({slot, values});
+  llvm::SetVector<mlir::Operation*> makers;
+  const auto ask = [&](mlir::Value of) {
+    if (of && canBeMadeAgain(of.getDefiningOp()) &&
+        of.getDefiningOp()->getBlock() == op_.operation()->getBlock())
+      makers.insert(of.getDefiningOp());
+  };
+  ask(value);
+  for (size_t i = 0; i < makers.size(); ++i)
+    for (mlir::Value operand : makers[i]->getOperands()) ask(operand);
+  llvm::SmallVector<mlir::Operation*> inOrder = makers.takeVector();
+  llvm::sort(inOrder, [](auto* one, auto* other) { return one->isBeforeInBlock(other); });
+  mlir::IRMapping made;
+  for (mlir::Operation* maker : inOrder) {
+    const pd::OpView view(maker);
+    std::vector<pd::InputSlot> inputs;
+    for (const std::string& slot : view.inputSlots()) {
+      std::vector<mlir::Value> values = view.inputs(slot);
+      for (mlir::Value& one : values)
+        if (one) one = made.lookupOrDefault(one);
+      inputs.push_back({slot, values});
+    }
+    mlir::NamedAttrList attributes(maker->getAttrOfType<mlir::DictionaryAttr>("attrs"));
+    attributes.erase("op_role");
+    const mlir::OpResult result = maker->getResult(0);
+    const std::string slot = view.slotOf(result).first;
+    const std::string name = declarations_.freshName(op_.operation()->getBlock(), stem_);
+    made.map(result, declarations_
+                         .create(builder_, maker->getLoc(), view.type(), inputs,
+                                 {{slot, {{name, result.getType()}}}}, attributes.getAttrs(),
+                                 view.role())
+                         .output(slot));
   }
-  mlir::NamedAttrList attributes(maker->getAttrOfType<mlir::DictionaryAttr>("attrs"));
-  attributes.erase("op_role");
-  const std::string slot = view.slotOf(llvm::cast<mlir::OpResult>(value)).first;
-  const std::string name = declarations_.freshName(op_.operation()->getBlock(), stem_);
-  return declarations_
-      .create(builder_, maker->getLoc(), view.type(), inputs, {{slot, {{name, value.getType()}}}},
-              attributes.getAttrs(), view.role())
-      .output(slot);
+  return made.lookupOrDefault(value);
 }
 
 // The op's output in `slot` becomes `value`; what its variable holds then. A moment is state, so

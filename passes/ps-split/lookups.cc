@@ -114,21 +114,25 @@ bool preparesIds(mlir::Operation* op) {
   return pd::OpView::isFrameworkOp(op) && llvm::is_contained(kTypes, pd::OpView(op).type());
 }
 
-// Whether the value is there in front of `first`, or can be: feeds, and what is made of them
-// without anything that `first` or an op behind it gives.
-bool canStandBefore(mlir::Value value, mlir::Operation* first) {
-  mlir::Operation* maker = value.getDefiningOp();
-  return !maker || maker->isBeforeInBlock(first) || llvm::isa<pd::InputOp>(maker) ||
-         (preparesIds(maker) && llvm::all_of(maker->getOperands(), [&](mlir::Value operand) {
-            return canStandBefore(operand, first);
-          }));
-}
-
+// Moves what makes a value in front of `first`, if it can stand there: feeds, and what is made of
+// them without anything that `first` or an op behind it gives. One look at each op, however they
+// share operands.
 void moveBefore(mlir::Value value, mlir::Operation* first) {
-  mlir::Operation* maker = value.getDefiningOp();
-  if (!maker || maker->isBeforeInBlock(first)) return;
-  for (mlir::Value operand : maker->getOperands()) moveBefore(operand, first);
-  maker->moveBefore(first);
+  llvm::SetVector<mlir::Operation*> makers;
+  const auto ask = [&](mlir::Value of) {
+    mlir::Operation* maker = of.getDefiningOp();
+    if (maker && !maker->isBeforeInBlock(first)) makers.insert(maker);
+  };
+  ask(value);
+  for (size_t i = 0; i < makers.size(); ++i) {
+    mlir::Operation* maker = makers[i];
+    if (llvm::isa<pd::InputOp>(maker)) continue;
+    if (!preparesIds(maker)) return;
+    for (mlir::Value operand : maker->getOperands()) ask(operand);
+  }
+  llvm::SmallVector<mlir::Operation*> inOrder = makers.takeVector();
+  llvm::sort(inOrder, [](auto* one, auto* other) { return one->isBeforeInBlock(other); });
+  for (mlir::Operation* maker : inOrder) maker->moveBefore(first);
 }
 
 // What makes the ids of a request (a cast, a change of their shape) moves up in front of the first
@@ -136,8 +140,7 @@ void moveBefore(mlir::Value value, mlir::Operation* first) {
 void moveIdsBefore(dist::CompositeOp request, mlir::Operation* first) {
   for (mlir::Value operand : request->getOperands()) {
     mlir::Operation* maker = operand.getDefiningOp();
-    if (first && maker && preparesIds(maker) && canStandBefore(operand, first))
-      moveBefore(operand, first);
+    if (first && maker && preparesIds(maker)) moveBefore(operand, first);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace dtranspile::verify {
 namespace {
@@ -107,6 +108,21 @@ class Formula {
  public:
   Formula(Terms& terms, dist::CompositeOp composite) : t(terms), composite_(composite) {}
 
+  // Whether the op is one that the formulas are of: with what they take, each once, and a norm in
+  // it. A scale of the step, other weights or a decay of nothing are another op.
+  bool isOfOp() {
+    constexpr llvm::StringLiteral kTaken[] = {"X",       "Param",   "Grad",     "LearningRate",
+                                              "Moment1", "Moment2", "Beta1Pow", "Beta2Pow",
+                                              "Velocity"};
+    llvm::StringSet<> seen;
+    for (llvm::StringRef slot : composite_.getInputSlots().getAsValueRange<mlir::StringAttr>())
+      if (!llvm::is_contained(kTaken, slot) || !seen.insert(slot).second) return false;
+    if (composite_.getOp() == kShardedClip) return number("max_norm", 0) > 0;
+    if (composite_.getOp() == kShardedLars) return decay() > 0;
+    auto always = composite_.getAttrs().getAs<mlir::BoolAttr>("always_adapt");
+    return legacy() || number("weight_decay", 0) > 0 || (always && always.getValue());
+  }
+
   llvm::StringMap<int> results() {
     if (composite_.getOp() == kShardedClip) return clip();
     return composite_.getOp() == kShardedLars ? lars() : lamb();
@@ -129,6 +145,12 @@ class Formula {
   float number(const char* name, float otherwise) {
     auto value = composite_.getAttrs().getAs<mlir::FloatAttr>(name);
     return value ? static_cast<float>(value.getValueAsDouble()) : otherwise;
+  }
+  // 1.x: lamb without correction of its moments, and norms without a decay too.
+  bool legacy() {
+    auto program = composite_->getParentOfType<pd::ProgramOp>();
+    const int64_t version = program ? program.getVersion() : 0;
+    return version > 0 && version < 2000000;
   }
   float decay() {
     const mlir::Attribute one = composite_.getAttrs().get("lars_weight_decay");
@@ -158,9 +180,7 @@ class Formula {
   }
 
   Results lamb() {
-    auto program = composite_->getParentOfType<pd::ProgramOp>();
-    const int64_t version = program ? program.getVersion() : 0;
-    const bool corrects = !(version > 0 && version < 2000000);
+    const bool corrects = !legacy();
     const int w = in("Param"), g = in("Grad");
     const float b1 = number("beta1", 0.9F), b2 = number("beta2", 0.999F);
     const int m = add(t.scaled(in("Moment1"), b1), t.scaled(g, 1 - b1));
@@ -196,7 +216,9 @@ std::string normBodyDiffers(dist::CompositeOp composite) {
   for (auto [slot, argument] : llvm::zip(
            composite.getInputSlots().getAsValueRange<mlir::StringAttr>(), body.getArguments()))
     reader.bind(argument, terms.operand(slot));
-  const llvm::StringMap<int> wanted = Formula(terms, composite).results();
+  Formula formula(terms, composite);
+  if (!formula.isOfOp()) return "sums up norms that its op does not take";
+  const llvm::StringMap<int> wanted = formula.results();
   reader.read(body);
   auto yield = llvm::cast<dist::YieldOp>(body.getTerminator());
   for (auto [slot, value] : llvm::zip(

@@ -5,9 +5,8 @@
 //
 //   c_embedding        rows of the ids that are among them, zeros for all others: a term of a sum
 //   c_embedding_grad   gradients of the same ids, added up by row
-//   c_softmax_with_cross_entropy        max over the ranks, sum of exp over the ranks, and the
-//   logit
-//                      of the label, which one of them has
+//   c_softmax_with_cross_entropy        max and sum of exp over the ranks, and the logit
+//                                      of the label, which one of them has
 //   c_softmax_with_cross_entropy_grad   (softmax − 1 at the label) · gradient of the loss
 //
 // Ids and labels that no rank has end the step: the first rank asks for less than V, the last one

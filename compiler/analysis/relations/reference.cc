@@ -32,15 +32,13 @@ Reference::Reference(pd::ProgramOp program) {
 }
 
 int Reference::add(mlir::Operation* op, llvm::StringRef name, const char* kind) {
-  definitions_.push_back({op, name, kind});
+  definitions_.push_back({op, name, kind, ++counts_[name]});
   return static_cast<int>(definitions_.size()) - 1;
 }
 
 bool Reference::isDefinition(int number, llvm::StringRef name, int64_t count) const {
-  if (number < 0 || definitions_[number].name != name) return false;
-  int64_t at = 0;
-  for (int i = 0; i <= number; ++i) at += definitions_[i].name == name;
-  return at == std::max<int64_t>(count, 1);
+  return number >= 0 && definitions_[number].name == name &&
+         definitions_[number].count == std::max<int64_t>(count, 1);
 }
 
 std::string Reference::describe(int number) const {

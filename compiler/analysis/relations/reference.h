@@ -71,6 +71,7 @@ class Reference {
     mlir::Operation* op;
     llvm::StringRef name;
     const char* kind;
+    int64_t count;  // of the definitions of its name, from 1
   };
   int add(mlir::Operation* op, llvm::StringRef name, const char* kind);
   void number(mlir::Block& block);
@@ -83,6 +84,7 @@ class Reference {
   llvm::DenseMap<mlir::Value, int> numbers_;
   llvm::StringMap<int> inputs_, initial_, current_, named_;
   llvm::DenseMap<int64_t, llvm::StringMap<int>> before_, within_, after_;
+  llvm::StringMap<int64_t> counts_;
   llvm::StringSet<> trained_;
   llvm::DenseMap<int, Multiple> powers_;
 };

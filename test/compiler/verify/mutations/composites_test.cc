@@ -1,10 +1,25 @@
 // Planted bugs in composites.
+#include "compiler/analysis/relations/norm_body.h"
 #include "test/compiler/verify/mutations/edits.h"
 
 namespace dtranspile::verify::test {
 namespace {
 
 using Catch::Matchers::Contains;
+
+// lamb on parts that two ranks hold.
+mlir::OwningOpRef<mlir::ModuleOp> sharded(Jobs& jobs) {
+  Strategy strategy = unfused(2);
+  strategy.sharding = true;
+  strategy.sharding_degree = 2;
+  return jobs.make("static26/lamb_mlp", strategy);
+}
+
+dist::CompositeOp firstNamed(mlir::ModuleOp job, llvm::StringRef name) {
+  for (dist::CompositeOp composite : opsOf<dist::CompositeOp>(programOf(job)))
+    if (composite.getOp() == name) return composite;
+  throw std::runtime_error("no such composite");
+}
 
 }  // namespace
 
@@ -142,6 +157,33 @@ TEST_CASE("a body that is not the formula of its composite") {
     };
   }
   notVerified(verifyEdited(edit, "static26/resnet_thin", strategy));
+}
+
+// Without a decay 2.x takes no norms, unless it says so.
+TEST_CASE("norms in an update that takes none") {
+  Jobs jobs;
+  auto job = sharded(jobs);
+  dist::CompositeOp composite = firstNamed(*job, kShardedLamb);
+  REQUIRE(normBodyDiffers(composite).empty());
+  mlir::NamedAttrList attributes(composite.getAttrs());
+  attributes.set("weight_decay", mlir::Builder(job->getContext()).getF32FloatAttr(0));
+  composite.setAttrsAttr(attributes.getDictionary(job->getContext()));
+  CHECK_THAT(normBodyDiffers(composite), Contains("norms that its op does not take"));
+  attributes.set("always_adapt", mlir::Builder(job->getContext()).getBoolAttr(true));
+  composite.setAttrsAttr(attributes.getDictionary(job->getContext()));
+  CHECK_THAT(normBodyDiffers(composite), !Contains("norms that its op does not take"));
+}
+
+// A step that may be left out is another formula.
+TEST_CASE("a composite of norms that takes more than its formula") {
+  Jobs jobs;
+  auto job = sharded(jobs);
+  dist::CompositeOp composite = firstNamed(*job, kShardedLamb);
+  mlir::Builder builder(job->getContext());
+  llvm::SmallVector<mlir::Attribute> slots(composite.getInputSlots().getValue());
+  slots.back() = builder.getStringAttr("SkipUpdate");
+  composite.setInputSlotsAttr(builder.getArrayAttr(slots));
+  CHECK_THAT(normBodyDiffers(composite), Contains("norms that its op does not take"));
 }
 
 }  // namespace dtranspile::verify::test

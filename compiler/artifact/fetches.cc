@@ -8,8 +8,8 @@
 namespace dtranspile::verify {
 namespace {
 
-// From the whole reading: parts put together are scale times the value. Null where no word of the
-// report says how.
+// From the whole reading: parts put together are scale times the value. `axes` are those of the
+// ranks that have it. Null where no word of the report says how.
 const char* fromWhole(const Reading& whole, const Axes& axes, unsigned rankAxes) {
   int64_t ranks = 1, copies = 1;  // copies of every summand
   bool partial = false, split = false, other = false;
@@ -59,9 +59,12 @@ std::vector<FetchRelation> fetchRelations(mlir::ModuleOp job, dist::RoleOp role,
     const Variable* variable = store.variable(name);
     mlir::Value value = variable ? mlir::Value() : lastNamed(main, name);
     const Relation& relation = variable ? variable->now : store.of(value);
+    Place at = variable ? variable->at : Place();
+    if (auto some = value ? llvm::dyn_cast<dist::AtType>(value.getType()) : dist::AtType())
+      at.where = some.getWhere();
     const char* combine = nullptr;
     if (relation.known()) {
-      combine = fromWhole(relation.whole, store.axes(), mesh.getAxes().size());
+      combine = fromWhole(relation.whole, axesAt(store.axes(), at), mesh.getAxes().size());
       if (!combine) combine = fromShares(relation.whole, value);
     }
     result.push_back({name, textOf(relation.reading(), store.axes()), combine ? combine : "list"});

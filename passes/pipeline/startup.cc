@@ -192,6 +192,13 @@ class Startup {
     return llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return isDrawn(operand); });
   }
 
+  // A flat variable is held by its parts, which are set again themselves.
+  bool isFlat(pd::SetOp set) {
+    auto var = llvm::dyn_cast_or_null<pd::VarOp>(
+        mlir::SymbolTable::lookupSymbolIn(target_.job.role, set.getVarAttr().getAttr()));
+    return var && var->hasAttr(pd::kPartsAttr);
+  }
+
   // At the end of start-up, so that everything that is computed of the drawn value is the same too:
   // variables are set again, to what the first stage has.
   void shareDraws(mlir::OpBuilder& builder) {
@@ -199,7 +206,7 @@ class Startup {
     for (mlir::Operation* op : ops_) {
       auto set = llvm::dyn_cast<pd::SetOp>(op);
       if (!set || place_[op].count() < 2 || !isDrawn(set.getValue()) ||
-          !llvm::isa<mlir::RankedTensorType>(set.getValue().getType()))
+          !llvm::isa<mlir::RankedTensorType>(set.getValue().getType()) || isFlat(set))
         continue;
       const Stages& place = place_[op];
       mlir::OpBuilder inside = builder;

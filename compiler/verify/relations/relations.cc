@@ -16,6 +16,7 @@
 #include "compiler/verify/relations/names.h"
 #include "compiler/verify/relations/queues.h"
 #include "compiler/verify/relations/shares.h"
+#include "dialects/dist/lookup.h"
 
 namespace dtranspile::verify {
 namespace {
@@ -88,6 +89,15 @@ void checkSites(llvm::ArrayRef<Site> sites, const Axes& axes, const Contracts& c
   }
 }
 
+// A loss that is a sum, of all micro-batches that a rank has had: on its share it is as many times
+// what the reference's ops give for one of them.
+bool addsUpMicroBatches(const Relation& loss, dist::RoleOp role) {
+  int64_t turns = 1;
+  if (dist::MeshOp mesh = dist::meshOf(role))
+    for (int64_t size : mesh.getTimeSizes()) turns *= size;
+  return loss.whole.known && loss.whole.scale.isOne() && loss.parts.scale == Rational(turns);
+}
+
 // What the manifest calls the loss, and what the programs do, is the reference's; and some role has
 // a value of it.
 void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::StringRef named,
@@ -114,7 +124,8 @@ void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::St
     // On its share a rank reports what the reference's ops give there, and no multiple of it.
     const Reading& parts = role.store->of(value).parts;
     pd::ProgramOp program = role.question.program;
-    if (parts.known && !parts.scale.isLost() && !parts.scale.isOne())
+    if (parts.known && !parts.scale.isLost() && !parts.scale.isOne() &&
+        !addsUpMicroBatches(role.store->of(value), role.question.role))
       rung.add(messageAt(value.getDefiningOp() ? value.getDefiningOp() : program.getOperation(),
                          Message::Level::Refuted, "scale",
                          "gives " + parts.scale.text() + " times the loss `" + loss +

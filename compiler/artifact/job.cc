@@ -1,9 +1,8 @@
 #include "compiler/artifact/job.h"
 
 #include "compiler/import/guarded_parse.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Diagnostics.h"
@@ -31,27 +30,6 @@ std::string joined(llvm::StringRef folder, llvm::StringRef name) {
   llvm::sys::path::append(path, name);
   return path.str().str();
 }
-
-// Streams text into a hash, so that the text of a large module is never held.
-// The buffer keeps the hash from being fed single characters, which the printer writes many of.
-class HashStream : public llvm::raw_ostream {
- public:
-  HashStream() { SetBufferSize(1 << 16); }
-  ~HashStream() override { flush(); }
-  std::string hex() {
-    flush();
-    return llvm::toHex(hash_.final(), /*LowerCase=*/true);
-  }
-
- private:
-  void write_impl(const char* data, size_t size) override {
-    hash_.update(llvm::StringRef(data, size));
-    position_ += size;
-  }
-  uint64_t current_pos() const override { return position_; }
-  llvm::SHA256 hash_;
-  uint64_t position_ = 0;
-};
 
 mlir::LogicalResult good(mlir::MLIRContext* context, llvm::StringRef path,
                          const absl::Status& status) {
@@ -114,20 +92,6 @@ int64_t Job::ranks() const {
 bool isJob(llvm::StringRef path) {
   absl::StatusOr<io::Entry> manifest = io::LookAtLink(joined(path, "manifest.json"));
   return manifest.ok() && *manifest != io::Entry::kNone;
-}
-
-// SHA-256 of the module's text without locations, then of the manifest without its digest: what the
-// job does and how it is run, not where its lines came from. Bytecode is not hashed, as its
-// encoding may change while the program does not.
-std::string digestOf(mlir::ModuleOp module, const Json& manifest) {
-  HashStream stream;
-  mlir::OpPrintingFlags flags;
-  flags.enableDebugInfo(false).useLocalScope();
-  module->print(stream, flags);
-  Json content = manifest;
-  content.erase("digest");
-  stream << io::JsonText(content);
-  return "sha256:" + stream.hex();
 }
 
 // Both files are written into a folder beside the target, which takes its place at once; a reader

@@ -22,8 +22,8 @@ struct Job {
 // True for a folder with a manifest.json.
 bool isJob(llvm::StringRef path);
 
-// SHA-256 over the module's text (without locations) and the manifest without its digest:
-// "sha256:<hex>". The same content gives the same digest everywhere.
+// SHA-256 over what the module (without locations) and the manifest (without its digest) say,
+// "sha256:<hex>": the same content gives the same digest everywhere, other content other bytes.
 std::string digestOf(mlir::ModuleOp module, const nlohmann::ordered_json& manifest);
 
 // The manifest of a job module: everything that it says, in the form that programs read. `strategy`

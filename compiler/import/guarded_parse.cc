@@ -61,7 +61,9 @@ constexpr size_t kMostText = 4096;
       return mlir::success();
     });
     auto module = mlir::parseSourceString<mlir::ModuleOp>(bytes, mlir::ParserConfig(context), path);
-    if (module) module->print(llvm::nulls());
+    // The reader has verified it, and aliases would be looked for by printing everything once more.
+    if (module)
+      module->print(llvm::nulls(), mlir::OpPrintingFlags().assumeVerified().useLocalScope());
     read = bool(module);
   }
   if (read) _exit(kRead);

@@ -184,9 +184,11 @@ def : Composes<GradientMerge, [TensorParallel], "pair_gradient_merge_tensor_para
 def : Composes<Recompute, [TensorParallel], "pair_recompute_tensor_parallel",
                "sums of layers that are computed again are sent again">;
 def : Composes<TensorParallel, [Lars], "pair_lars_tensor_parallel",
-               "what takes norms of whole parameters is updated whole on every rank">;
+               "norms of parameters are summed up from parts; in pipelines and branches what takes them is "
+               "updated whole on every rank">;
 def : Composes<TensorParallel, [Lamb], "pair_lamb_tensor_parallel",
-               "what takes norms of whole parameters is updated whole on every rank">;
+               "norms of parameters are summed up from parts; in pipelines and branches what takes them is "
+               "updated whole on every rank">;
 def : Composes<TensorParallel, [Fp16AllReduce], "pair_tensor_parallel_fp16_allreduce",
                "gradients travel between replicas in half precision, sums of layers as they are">;
 def : Composes<Pipeline, [TensorParallel], "pair_pipeline_tensor_parallel",

@@ -1,5 +1,5 @@
-// Updates that take norms of whole parameters, on flat parts: the sums of squares of the parts are
-// added up over the ranks. Used by sharding.
+// Updates that take norms of whole parameters, on parts, flat or of rows and columns: the sums of
+// squares of the parts are added up over the ranks. Used by sharding and tensor-parallel.
 #pragma once
 
 #include "dialects/dist/dist.h"

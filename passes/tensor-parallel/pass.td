@@ -20,6 +20,10 @@ def TensorParallel : Pass<"tensor-parallel", "::mlir::ModuleOp"> {
     output projection and the loss of as many classes: composites count from the first row of a rank
     (`c_embedding`, `c_softmax_with_cross_entropy`).
 
+    Updates that take norms of whole parameters (`lamb`, `lars_momentum`, `clip_by_norm`) work on
+    parts too: a composite stands for each, whose body sums up the squares of the parts (as those of
+    sharding do). In blocks and pipelines they take the whole, and a remark names them.
+
     Where variables say how they lie (`held_in_parts`, of lift-parallel-ops), nothing is chosen: they
     lie as the author of the program has split them, and all else follows.
 

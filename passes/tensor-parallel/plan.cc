@@ -1,5 +1,6 @@
 #include "passes/tensor-parallel/plan.h"
 
+#include "compiler/analysis/norms.h"
 #include "compiler/analysis/relations/analysis.h"
 #include "compiler/analysis/relations/part_forms.h"
 #include "compiler/analysis/relations/reshapes.h"
@@ -268,6 +269,29 @@ bool TensorPlan::hasForm(mlir::Operation* op) const {
   llvm::SmallVector<State, 8> operands;
   for (mlir::OpOperand& use : op->getOpOperands()) operands.push_back(takes(use));
   return verify::inParts(op, operands).has_value();
+}
+
+bool TensorPlan::sumsNorms(mlir::Operation* op) const {
+  return solver_.canSumNorms(op) && llvm::any_of(op->getOpOperands(), [&](mlir::OpOperand& use) {
+           return takes(use).isSplit();
+         });
+}
+
+TensorPlan::Kept TensorPlan::updatedWhole() const {
+  Kept whole;
+  pd::ProgramOp(job_.main).walk([&](mlir::Operation* op) {
+    if (!pd::OpView::isFrameworkOp(op) || !takesNorm(pd::OpView(op)) ||
+        llvm::none_of(op->getOpOperands(), [&](mlir::OpOperand& use) {
+          return stateOf(use.get()).isSplit() && !takes(use).isSplit();
+        }))
+      return;
+    const bool inBlock = op->getBlock() != pd::ProgramOp(job_.main).getBodyBlock();
+    const std::string why = staged_   ? "tasks of a pipeline do not sum up norms"
+                            : inBlock ? "it stands in a block, which does not sum up norms"
+                                      : "its norms are not those that are summed up";
+    whole[why].push_back(normedResult(pd::OpView(op)).str());
+  });
+  return whole;
 }
 
 //===----------------------------------------------------------------------===//

@@ -42,6 +42,8 @@ class TensorPlan {
   int64_t size() const { return solver_.size(); }
   // Ops on parts that a composite stands for (compiler/analysis/relations/part_forms.h).
   bool hasForm(mlir::Operation* op) const;
+  // Updates on parts, whose norms a composite sums up (passes/sharding/norms.h).
+  bool sumsNorms(mlir::Operation* op) const;
   // Ops whose block is looked into: it works on parts like the ops around it.
   bool looksInto(mlir::Operation* op) const { return branches_.contains(op); }
   // Reshapes whose shape was written otherwise, and what it was.
@@ -50,6 +52,8 @@ class TensorPlan {
   using Kept =
       llvm::MapVector<std::string, std::vector<std::string>, std::map<std::string, unsigned>>;
   const Kept& kept() const { return kept_; }
+  // What lies in parts and is put together for its update, by reason: every rank computes that.
+  Kept updatedWhole() const;
 
  private:
   struct Trial {

@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/relations/part_bodies.h"
 #include "llvm/ADT/SetVector.h"
+#include "passes/sharding/norms.h"
 
 namespace dtranspile::passes {
 namespace {
@@ -20,8 +21,10 @@ TensorRewriter::TensorRewriter(JobOnAxes& job, const TensorPlan& plan, dist::Com
 
 void TensorRewriter::run() {
   collect(*job_.main.getBodyBlock());
-  for (mlir::Operation* op : ops_)
+  for (mlir::Operation* op : ops_) {
     if (plan_.hasForm(op)) formed_.push_back(op);
+    if (plan_.sumsNorms(op)) normed_.push_back(op);
+  }
   closeShapes();
   const auto makePart = [&](mlir::Value value) {
     const State state = plan_.stateOf(value);
@@ -190,6 +193,8 @@ void TensorRewriter::declareStreams(mlir::Operation* op) {
 void TensorRewriter::composeFormed() {
   const verify::Parts parts{plan_.axis(), plan_.size(), symbolOf(comm_), job_.main.getVersion()};
   for (mlir::Operation* op : formed_) verify::composeParts(pd::OpView(op), parts, declarations_);
+  for (mlir::Operation* op : normed_)
+    replaceByNormed(pd::OpView(op), symbolOf(comm_), declarations_);
 }
 
 void TensorRewriter::closeShapes() {

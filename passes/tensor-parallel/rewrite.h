@@ -35,6 +35,7 @@ class TensorRewriter {
   pd::Declarations declarations_;
   std::vector<mlir::Operation*> ops_;              // those of branches that are looked into as well
   std::vector<mlir::Operation*> formed_;           // those that a composite stands for
+  std::vector<mlir::Operation*> normed_;           // updates with norms, for which one stands too
   llvm::DenseMap<mlir::Value, mlir::Type> whole_;  // types before the rewrite, where they differ
   llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<verify::State, mlir::Value>, 1>> made_;
 };

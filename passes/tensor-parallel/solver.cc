@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/relations/part_forms.h"
 #include "dialects/pd/types.h"
+#include "passes/sharding/norms.h"
 
 namespace dtranspile::passes {
 namespace {
@@ -150,9 +151,45 @@ std::optional<Way> Solver::withTerms(mlir::Operation* op, llvm::ArrayRef<State> 
   return Way{std::move(operands), std::move(*results)};
 }
 
+bool Solver::canSumNorms(mlir::Operation* op) const {
+  if (!minVocabulary_ || !pd::OpView::isFrameworkOp(op) ||
+      !llvm::isa_and_nonnull<pd::ProgramOp>(op->getParentOp()))
+    return false;
+  const pd::OpView view(op);
+  return (view.role() & pd::kOptimize) && !(view.role() & pd::kBackward) && takesNorms(view);
+}
+
+// Parameter, gradient and state lie in parts along one dim, numbers are whole: that costs one sum
+// of a number per norm, where a gradient put together would cost all of it. (A part of one element
+// has the shape of every number: no rule tells it from one.)
+std::optional<Way> Solver::withNorms(mlir::Operation* op, llvm::ArrayRef<State> given) const {
+  if (!canSumNorms(op)) return std::nullopt;
+  const auto* cut = llvm::find_if(given, [](const State& one) { return one.isSplit(); });
+  if (cut == given.end()) return std::nullopt;
+  const pd::OpView view(op);
+  for (auto [operand, state] : llvm::zip(op->getOperands(), given))
+    if (state.isSplit() && (!(state == *cut) || !isPartOfNormed(view, operand)))
+      return std::nullopt;
+  const auto stateOf = [&](mlir::Value value) {
+    return isPartOfNormed(view, value) ? *cut : State();
+  };
+  Way way;
+  for (mlir::Value operand : op->getOperands()) way.operands.push_back(stateOf(operand));
+  for (mlir::Value result : op->getResults()) way.results.push_back(stateOf(result));
+  const auto fits = [&](mlir::Value value) {
+    return !isPartOfNormed(view, value) ||
+           (divides(value, cut->dim) && tensorOf(value).hasStaticShape() &&
+            tensorOf(value).getNumElements() > size());
+  };
+  if (!llvm::all_of(op->getOperands(), fits) || !llvm::all_of(op->getResults(), fits))
+    return std::nullopt;
+  return way;
+}
+
 std::optional<Way> Solver::solveInParts(mlir::Operation* op, llvm::ArrayRef<State> given) {
   left_ = kEvaluations;
   if (std::optional<Way> way = withTerms(op, given)) return way;
+  if (std::optional<Way> way = withNorms(op, given)) return way;
   llvm::SmallVector<State, 8> operands(given);
   for (State& state : operands)
     if (isTerm(state)) state = {};

@@ -42,6 +42,10 @@ class Solver {
   // A dim of known extent that the ranks divide.
   bool divides(mlir::Value value, int dim) const;
 
+  // An update with norms of the whole that works on parts as a composite, which sums up the squares
+  // of the parts (passes/sharding/norms.h). Not in blocks, nor where no op is made a composite.
+  bool canSumNorms(mlir::Operation* op) const;
+
   // What the op gives for operands that lie like this; nothing where its rule gives nothing, or
   // parts that do not divide (which `indivisible` then says).
   std::optional<llvm::SmallVector<verify::State, 8>> results(
@@ -67,6 +71,7 @@ class Solver {
                                                             llvm::ArrayRef<verify::State> operands);
   std::optional<Way> cutBeside(mlir::Operation* op, llvm::SmallVector<verify::State, 8> operands,
                                unsigned depth);
+  std::optional<Way> withNorms(mlir::Operation* op, llvm::ArrayRef<verify::State> given) const;
   std::optional<Way> withTerms(mlir::Operation* op, llvm::ArrayRef<verify::State> given);
 
   verify::Axes axes_;

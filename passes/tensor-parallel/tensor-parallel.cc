@@ -39,17 +39,22 @@ struct TensorParallel : impl::TensorParallelBase<TensorParallel> {
  private:
   // What stays whole is said, with the reason.
   static void report(const JobOnAxes& job, const TensorPlan& plan) {
-    for (const auto& [why, names] : plan.kept()) {
+    remark(job, plan.kept(), "stays whole on every rank");
+    remark(job, plan.updatedWhole(), "is put together for its update, which every rank computes");
+    if (plan.stored().empty())
+      pd::ProgramOp(job.main).emitWarning(
+          "tensor-parallel: there is nothing to split: every rank computes all layers");
+  }
+
+  static void remark(const JobOnAxes& job, const TensorPlan::Kept& kept, llvm::StringRef what) {
+    for (const auto& [why, names] : kept) {
       std::string list;
       for (size_t i = 0; i < names.size() && i < kListed; ++i) list += (i ? ", " : "") + names[i];
       if (names.size() > kListed)
         list += " and " + std::to_string(names.size() - kListed) + " more";
-      pd::ProgramOp(job.main).emitRemark("tensor-parallel: stays whole on every rank: ")
-          << list << " (" << why << ")";
+      pd::ProgramOp(job.main).emitRemark("tensor-parallel: ")
+          << what << ": " << list << " (" << why << ")";
     }
-    if (plan.stored().empty())
-      pd::ProgramOp(job.main).emitWarning(
-          "tensor-parallel: there is nothing to split: every rank computes all layers");
   }
 };
 

@@ -71,6 +71,8 @@ TENSOR_PARALLEL = {
     "tensor_parallel_vocabulary_bert_tiny": ["static26/bert_tiny", "66", "2/2=1316864", "4/4=1975296", "--tensor-parallel-min-vocabulary", "400"],
     "tensor_parallel_vocabulary_ignored_labels": ["models26/ignored_labels", "6", "2/2", "--tensor-parallel-min-vocabulary", "6"],
     "tensor_parallel_vit_tiny": ["static26/vit_tiny", "60", "2/2", "4/4"],
+    "tensor_parallel_lamb": ["fluid18/lamb_mlp", "9", "2/2", "4/4", "4/2"],
+    "tensor_parallel_lars": ["fluid18/lars_mlp", "6", "2/2", "4/4", "4/2"],
     "tensor_parallel_transformer_small": ["fluid18/transformer_small", "162", "2/2", "4/2"],
 }
 

@@ -93,12 +93,12 @@ PAIRS = {
         "static26/mlp_stages": ["9", "2/2", "4/2"] + _MERGE,
     }),
     "lars_tensor_parallel": ("tensor_parallel_pair_case.py", {
-        "static26/mlp_stages": ["3", "2/2", "4/2"] + _LARS,
-        "fluid18/mnist_mlp": ["3", "2/2", "4/2"] + _LARS,
+        "static26/mlp_stages": ["6", "2/2", "4/2"] + _LARS,
+        "fluid18/mnist_mlp": ["6", "2/2", "4/2"] + _LARS,
     }),
     "lamb_tensor_parallel": ("tensor_parallel_pair_case.py", {
-        "static26/gpt_tiny": ["20", "2/2", "4/2", "--lamb"],
-        "fluid18/bert_tiny": ["23", "2/2", "4/4", "--lamb"],
+        "static26/gpt_tiny": ["60", "2/2", "4/2", "--lamb"],
+        "fluid18/bert_tiny": ["69", "2/2", "4/4", "--lamb"],
     }),
     "tensor_parallel_fp16_allreduce": ("fp16_all_reduce_case.py", {
         "static26/gpt_tiny": ["4"] + _SPLIT,
@@ -125,7 +125,7 @@ PAIRS = {
 _PAIR = "tensor_parallel_pair_case.py"
 COMBINATIONS = {
     "split_recompute_merge": (_PAIR, ["static26/gpt_tiny", "80", "2/2", "4/2"] + _SQRT + _MERGE),
-    "split_recompute_lamb": (_PAIR, ["static26/gpt_tiny", "20", "4/2", "--lamb"] + _SQRT),
+    "split_recompute_lamb": (_PAIR, ["static26/gpt_tiny", "60", "4/2", "--lamb"] + _SQRT),
     "split_merge_lamb": (_PAIR, ["static26/gpt_tiny", "40", "4/2", "--lamb"] + _MERGE),
     "split_amp_recompute": ("amp_case.py", ["train", "static26/gpt_tiny", "2,4"] + _SPLIT + _SQRT),
     "split_amp_merge": ("amp_case.py", ["train", "static26/gpt_tiny", "2,4"] + _SPLIT + _MERGE),

@@ -1,5 +1,5 @@
-// Updates that take norms of whole parameters, computed on flat parts (pass sharding): what the
-// bodies of their composites must be.
+// Updates that take norms of whole parameters, computed on parts (passes sharding and
+// tensor-parallel): what the bodies of their composites must be.
 #pragma once
 
 #include <string>

@@ -10,6 +10,10 @@
 namespace dtranspile {
 namespace {
 
+// Composites of no operator: updates that sum up norms of parts. Their bodies are written.
+constexpr llvm::StringLiteral kWrittenOut[] = {"sharded_clip_by_norm", "sharded_lamb",
+                                               "sharded_lars_momentum"};
+
 // A composite names an operator of the framework that does what its body says: slots, names and
 // attributes are its own.
 mlir::LogicalResult frameworkOp(Emitter& emitter, dist::CompositeOp op) {
@@ -60,8 +64,28 @@ mlir::LogicalResult Exporter::translate(mlir::Operation* op) {
       .Case([&](dist::WaitOp wait) { return sums_.finish(wait); })
       .Case([&](dist::CoordOp coord) { return exportCoord(emitter_, coord); })
       .Case([&](dist::SliceOp slice) { return exportSlice(emitter_, slice); })
-      .Case([&](dist::CompositeOp composite) { return frameworkOp(emitter_, composite); })
+      .Case([&](dist::CompositeOp composite) {
+        return llvm::is_contained(kWrittenOut, composite.getOp())
+                   ? writeBody(composite)
+                   : frameworkOp(emitter_, composite);
+      })
       .Default([&](mlir::Operation* other) { return communicate(other); });
+}
+
+mlir::LogicalResult Exporter::writeBody(dist::CompositeOp composite) {
+  mlir::Block& body = composite.getBody().front();
+  for (auto [argument, input] : llvm::zip(body.getArguments(), composite.getInputs()))
+    argument.replaceAllUsesWith(input);
+  auto yield = llvm::cast<dist::YieldOp>(body.getTerminator());
+  composite->replaceAllUsesWith(yield.getValues());
+  yield.erase();
+  const llvm::SmallVector<dist::AllReduceOp> sums(body.getOps<dist::AllReduceOp>());
+  composite->getBlock()->getOperations().splice(composite->getIterator(), body.getOperations());
+  for (dist::AllReduceOp sum : sums) {
+    emitter_.builder().setInsertionPoint(sum);
+    if (mlir::failed(translate(sum))) return mlir::failure();
+  }
+  return drop(composite);
 }
 
 mlir::LogicalResult Exporter::communicate(mlir::Operation* op) {

@@ -31,6 +31,7 @@ class Exporter {
  private:
   mlir::LogicalResult translate(mlir::Operation* op);
   mlir::LogicalResult communicate(mlir::Operation* op);
+  mlir::LogicalResult writeBody(dist::CompositeOp composite);
 
   llvm::ArrayRef<std::string> endpoints_;
   const std::vector<Ring> rings_;

@@ -1,6 +1,7 @@
 // Ops of dialect dist that no other rank takes part in: coordinates, parts, copies between
 // memories.
 #include "compiler/lower/dist_lowering.h"
+#include "compiler/lower/pieces.h"
 #include "compiler/lower/server_lowering.h"
 #include "dialects/dist/lookup.h"
 #include "runtime/exec/layout.h"
@@ -78,13 +79,20 @@ LogicalResult lowerSlice(Lowering& lowering, mlir::Operation* op) {
   return lowering.bind(slice.getOutput(), to, std::move(info)), success();
 }
 
+bool isCutLike(Lowering& lowering, dist::SliceOp slice, const Persistable& variable) {
+  const exec::Layout layout = layoutOf(lowering, slice);
+  return variable.layout && variable.layout->kind == layout.kind &&
+         variable.layout->axes == layout.axes && variable.layout->dim == layout.dim &&
+         variable.layout->extent == layout.extent && variable.layout->per == layout.per &&
+         variable.layout->first == layout.first;
+}
+
+// What is made in pieces has been put there already.
 LogicalResult setToPart(Lowering& lowering, dist::SliceOp slice, const Persistable& variable) {
+  mlir::Operation* maker = slice.getInput().getDefiningOp();
+  if (maker && isMadeInPieces(lowering, maker)) return success();
   exec::Layout layout = layoutOf(lowering, slice);
-  const bool same = variable.layout && variable.layout->kind == layout.kind &&
-                    variable.layout->axes == layout.axes && variable.layout->dim == layout.dim &&
-                    variable.layout->extent == layout.extent &&
-                    variable.layout->per == layout.per && variable.layout->first == layout.first;
-  if (!same)
+  if (!isCutLike(lowering, slice, variable))
     return slice.emitError() << "dist.slice: persistable " << variable.name
                              << " is not cut like the part that it is set to, "
                              << slice.getLayout();

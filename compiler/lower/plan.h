@@ -36,6 +36,7 @@ struct Buffer {
   ValueKind kind = ValueKind::Tensor;
   int storage = -1;     // the buffer whose memory this is a view of; itself where it owns memory
   int64_t offset = -1;  // in its space; set by arena.h, of owners only
+  int64_t within = 0;   // of a view: the byte of its memory that it begins at
   // Of what a node keeps for each of its instances (exec::Buffer). A view may have instances of its
   // own: the blocks of a variable.
   int64_t stride = 0, instances = 1;

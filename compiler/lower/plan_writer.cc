@@ -78,7 +78,7 @@ class PlanWriter {
 
  private:
   // A buffer of the compiler may share the memory of another one (`storage`), as a view or a tensor
-  // of the same bytes; in the plan both have the same offset, and who shares what no longer shows.
+  // of the same bytes; in the plan both have the same offset (a view its own), and who shares what no longer shows.
   exec::Buffer buffer(const Buffer& from) const {
     exec::Buffer to;
     to.name = from.name;
@@ -89,7 +89,7 @@ class PlanWriter {
     to.lod_level = from.lodLevel;
     if (from.space == Space::Value) return to;
     to.memory = plan_.buffers[from.storage].memory;
-    to.offset = plan_.buffers[from.storage].offset;
+    to.offset = plan_.buffers[from.storage].offset + from.within;
     to.bytes = from.bytes();
     // A view within one instance has them where its memory has.
     const Buffer& instanced = from.stride > 0 ? from : plan_.buffers[from.storage];

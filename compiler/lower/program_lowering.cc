@@ -4,6 +4,7 @@
 #include "compiler/lower/complex_rules.h"
 #include "compiler/lower/dist_lowering.h"
 #include "compiler/lower/op_lowering.h"
+#include "compiler/lower/pieces.h"
 #include "compiler/lower/rules.h"
 #include "compiler/lower/server_lowering.h"
 #include "dialects/dist/changes.h"
@@ -362,6 +363,7 @@ LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
     if (of.kind == pd::Kind::Tensor && isStatic(of.dims) && !sizeFits(of.dims))
       return adapter.fail("output " + pd::nameOf(result) + " is too large: not supported");
   }
+  if (isMadeInPieces(*this, op.operation())) return lowerInPieces(*this, op);
   updateListsInPlace(op);
   const LoweringRule& rule = *ruleFor(*this, op);
   OpLowering lowering(*this, op, rule);

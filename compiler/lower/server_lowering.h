@@ -20,6 +20,7 @@ llvm::FailureOr<PlanProgram> programOf(dist::HandleOp handler);
 
 // local_lowering.cc: a part by a layout of unequal parts, and the variable that is set to it.
 bool isUneven(dist::SliceOp slice);
+bool isCutLike(Lowering& lowering, dist::SliceOp slice, const Persistable& variable);
 llvm::LogicalResult setToPart(Lowering& lowering, dist::SliceOp slice, const Persistable& variable);
 
 }  // namespace dtranspile::lower

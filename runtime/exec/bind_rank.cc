@@ -1,4 +1,6 @@
 // Nodes that read data of the rank, or of the micro-batch that runs: coordinates and parts.
+#include <cstring>
+
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/bind.h"
@@ -40,27 +42,43 @@ class BoundNumber : public BoundNode {
 class BoundSlice : public BoundNode {
  public:
   BoundSlice(const Node& node, const SliceNode& slice, RunningPlace place, size_t element,
-             const std::byte* from, std::byte* to, bool pad)
+             const std::byte* from, std::byte* to, bool pad, bool sparse)
       : BoundNode(node),
         parts_(slice.layout, place.of),
         place_(place),
         element_(element),
         from_(from),
         to_(to),
-        pad_(pad) {}
+        pad_(pad),
+        sparse_(sparse) {}
 
   absl::Status Run(Walk&) override {
-    parts_.Take(place_.at(), element_, from_, to_, pad_);
+    if (sparse_) PutWhereNotZero();
+    else parts_.Take(place_.at(), element_, from_, to_, pad_);
     return absl::OkStatus();
   }
 
  private:
+  static bool IsZero(const std::byte* data, size_t bytes) {
+    return bytes == 0 || (*data == std::byte{0} && std::memcmp(data, data + 1, bytes - 1) == 0);
+  }
+
+  // Pages of a table's state that nobody has written are zero, and take no memory: zeros leave
+  // them so (storage.cc).
+  void PutWhereNotZero() {
+    parts_.ForPieces(place_.at(), element_, /*pad=*/false,
+                     [&](size_t from, size_t at, size_t bytes) {
+                       if (IsZero(from_ + from, bytes) && IsZero(to_ + at, bytes)) return;
+                       std::memcpy(to_ + at, from_ + from, bytes);
+                     });
+  }
+
   const Parts parts_;
   const RunningPlace place_;
   const size_t element_;
   const std::byte* const from_;
   std::byte* const to_;
-  const bool pad_;
+  const bool pad_, sparse_;
 };
 
 }  // namespace
@@ -96,7 +114,11 @@ BindResult Bind(const SliceNode& slice, const Node& node, Binder& binder) {
   const bool fits = whole || (place.weight == 0 && own <= binder.storage.bytes(slice.to, instance));
   if (!fits) DT_RETURN_IF_ERROR(binder.Address(slice.to).status());
   std::byte* const to = binder.storage.data(slice.to, instance);
-  return std::make_unique<BoundSlice>(node, slice, place, SizeOf(part.dtype), from, to, whole);
+  // Pad is there where parts are even. Of other variables what lies behind a part is no pad: with
+  // a piece of a variable (compiler/lower/pieces.h) another one.
+  const bool rows = slice.layout.kind != LayoutKind::kEven && part.space == Space::kPersistent;
+  return std::make_unique<BoundSlice>(node, slice, place, SizeOf(part.dtype), from, to,
+                                      whole && !rows, rows);
 }
 
 }  // namespace dtranspile::exec

@@ -27,7 +27,7 @@ void Prefault(std::byte* data, size_t bytes) {
 
 }  // namespace
 
-absl::StatusOr<Block> Block::Allocate(int64_t bytes, const char* what) {
+absl::StatusOr<Block> Block::Allocate(int64_t bytes, const char* what, Pages pages) {
   Block block;
   if (bytes == 0) return block;
   if (bytes < 0 || bytes > PhysicalMemory())
@@ -46,8 +46,10 @@ absl::StatusOr<Block> Block::Allocate(int64_t bytes, const char* what) {
   block.size_ = bytes;
   block.mapping_ = mapping;
   block.mapped_ = mapped;
-  if (huge) madvise(block.data_, static_cast<size_t>(bytes), MADV_HUGEPAGE);
-  Prefault(block.data_, static_cast<size_t>(bytes));
+  // A huge page would come with the first of its rows.
+  const bool now = pages == Pages::kNow;
+  if (huge) madvise(block.data_, static_cast<size_t>(bytes), now ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  if (now) Prefault(block.data_, static_cast<size_t>(bytes));
   return block;
 }
 

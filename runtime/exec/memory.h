@@ -10,6 +10,9 @@
 
 namespace dtranspile::exec {
 
+// When pages are taken: all at once, or each (a small one) when it is first written.
+enum class Pages : uint8_t { kNow, kWhenWritten };
+
 // Zero-filled anonymous pages, huge ones where the system has them, present before the first step:
 // fresh pages come in at a tenth of the speed of memory.
 class Block {
@@ -21,7 +24,7 @@ class Block {
 
   // `what` names the block in messages. Fails when the machine has less memory than `bytes`. 0
   // bytes give an empty block.
-  static absl::StatusOr<Block> Allocate(int64_t bytes, const char* what);
+  static absl::StatusOr<Block> Allocate(int64_t bytes, const char* what, Pages pages = Pages::kNow);
 
   std::byte* data() const { return data_; }
   int64_t size() const { return size_; }

@@ -110,10 +110,17 @@ absl::StatusOr<Storage> Storage::Make(const Plan& plan, const Position& position
   DT_RETURN_IF_ERROR(Keep(plan, position, ranges));
   const int64_t persistent = ranges.empty() ? 0 : ranges.back().at + ranges.back().kept;
   Storage storage;
-  const auto allocate = shared ? Block::AllocateShared : Block::Allocate;
-  DT_ASSIGN_OR_RETURN(storage.arena_, allocate(plan.arena_bytes, "step memory"));
+  // Of tables that lie by row numbers (is_distributed) most rows may never be asked for.
+  const bool table = std::ranges::any_of(plan.persistables, [](const Persistable& one) {
+    return one.layout && one.layout->kind == LayoutKind::kCyclic;
+  });
+  DT_ASSIGN_OR_RETURN(storage.arena_, shared
+                                          ? Block::AllocateShared(plan.arena_bytes, "step memory")
+                                          : Block::Allocate(plan.arena_bytes, "step memory"));
   DT_ASSIGN_OR_RETURN(storage.pinned_, Block::Allocate(plan.pinned_bytes, "pinned memory"));
-  DT_ASSIGN_OR_RETURN(storage.persistent_, Block::Allocate(persistent, "persistable variables"));
+  DT_ASSIGN_OR_RETURN(storage.persistent_,
+                      Block::Allocate(persistent, "persistable variables",
+                                      table ? Pages::kWhenWritten : Pages::kNow));
   DT_ASSIGN_OR_RETURN(storage.constants_, Block::Allocate(plan.ConstantBytes(), "constants"));
   DT_RETURN_IF_ERROR(storage.Place(plan, ranges));
   return storage;

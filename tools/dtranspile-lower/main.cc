@@ -49,10 +49,11 @@ struct KernelTexts {
   }
 };
 
-bool lowerAndPrint(pd::ProgramOp program, bool kernels) {
+// `startup`: null, or the start-up program of the plan, which is lowered by rules of its own.
+bool lowerAndPrint(pd::ProgramOp program, pd::ProgramOp startup, bool kernels) {
   CompileOptions options;
   options.main.fetches = unread(program);
-  auto plan = lowerPrograms(program, nullptr, options);
+  auto plan = lowerPrograms(program, startup, options);
   if (mlir::failed(plan)) return false;
   KernelTexts found;
   for (const PlanProgram& one : plan->programs) found.collect(one.body);
@@ -77,8 +78,12 @@ int run(const std::string& file, bool kernels, bool formOnly) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(file, sources, &context);
   if (!module) return 1;
   bool all = true;
+  const mlir::SymbolTable symbols(*module);
+  const auto main = symbols.lookup<pd::ProgramOp>("main");
+  const auto startup = main ? symbols.lookup<pd::ProgramOp>("startup") : pd::ProgramOp();
   for (pd::ProgramOp program : module->getOps<pd::ProgramOp>())
-    all &= lowerAndPrint(program, kernels);
+    if (program != startup)
+      all &= lowerAndPrint(program, program == main ? startup : pd::ProgramOp(), kernels);
   return all ? 0 : 1;
 }
 

@@ -346,5 +346,31 @@ TEST_CASE("numbers of counters are uniform") {
   }
 }
 
+// Initial values that are made in pieces have the bits of the whole.
+TEST_CASE("an engine that is continued draws what one op would have drawn") {
+  constexpr int64_t kFirst = 128, kCount = 301;
+  for (const Release release : {Release::kFluid1, Release::kPaddle2})
+    for (const int64_t seed : {0, 7}) {
+      const auto drawn = [&](auto fill, int64_t first) {
+        Generator generator(11);
+        std::vector<float> values(kCount);
+        generator.ForOp(release, 0).Next();  // somebody else's
+        fill(generator.ForOp(release, seed), values.data(), first);
+        if (first < kCount)
+          fill(generator.Continued(release, seed), values.data() + first, kCount - first);
+        return Digest(values);
+      };
+      const auto same = [&](auto fill) {
+        CHECK(drawn(fill, kFirst) == drawn(fill, kCount));
+        CHECK(drawn(fill, 2) == drawn(fill, kCount));
+      };
+      same([](Engine& engine, float* out, int64_t n) { FillUniform(engine, out, n, -1, 3); });
+      same([](Engine& engine, float* out, int64_t n) { FillGaussian(engine, out, n, 0.5, 3.0); });
+      same([](Engine& engine, float* out, int64_t n) {
+        FillTruncatedGaussian(engine, out, n, 0.5, 3.0);
+      });
+    }
+}
+
 }  // namespace
 }  // namespace dtranspile::random

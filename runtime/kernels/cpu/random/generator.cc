@@ -215,4 +215,10 @@ Engine& Generator::ForOp(Release release, int64_t seed) {
   return own_;
 }
 
+// What goes on from op to op does so anyway; every other engine is the one that was made last.
+Engine& Generator::Continued(Release release, int64_t seed) {
+  const bool shared = seed == 0 && !op_ && release == Release::kPaddle2;
+  return shared ? Current().shared : own_;
+}
+
 }  // namespace dtranspile::random

@@ -118,6 +118,10 @@ class Generator {
   // The engine of the next op with this `seed` attribute; valid until the next call.
   Engine& ForOp(Release release, int64_t seed);
 
+  // The same where the op draws on from where the one before it has stopped, with the same `seed`:
+  // the two together draw what one would have drawn.
+  Engine& Continued(Release release, int64_t seed);
+
  private:
   struct Stream {
     Engine shared;         // seed 0, 2.x: goes on from op to op

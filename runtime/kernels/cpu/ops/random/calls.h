@@ -21,6 +21,14 @@ inline random::Engine& EngineOf(OpCall& call, int version, int64_t seed) {
   return random::Generator::Process().ForOp(ReleaseOf(call, version), seed);
 }
 
+// Of one that may draw on for the op before it: attribute `continues` is there, and not 0.
+inline random::Engine& EngineOf(OpCall& call, int version, int64_t seed, int continues) {
+  random::Generator& generator = random::Generator::Process();
+  return call.Given(continues) && call.Int(continues) != 0
+             ? generator.Continued(ReleaseOf(call, version), seed)
+             : generator.ForOp(ReleaseOf(call, version), seed);
+}
+
 // Extents from the list of tensors in slot `list`, the tensor in slot `tensor`, or the attribute;
 // false with a message where they are none.
 bool ShapeOf(OpCall& call, int tensor, int list, int attribute, std::vector<int64_t>& dims);

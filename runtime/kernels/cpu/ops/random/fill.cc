@@ -34,8 +34,14 @@ bool ShapeLike(OpCall& call, std::vector<int64_t>& dims) {
   return true;
 }
 
-// Attributes from `first` on: min, max, seed, diag_num, diag_step, diag_val, version.
-int32_t FillUniform(OpCall& call, DtBuffer& out, const std::vector<int64_t>& dims, int first) {
+random::Engine& Drawn(OpCall& call, int version, int64_t seed, int continues) {
+  return continues < 0 ? EngineOf(call, version, seed) : EngineOf(call, version, seed, continues);
+}
+
+// Attributes from `first` on: min, max, seed, diag_num, diag_step, diag_val, version. `continues`:
+// the attribute that says so, in calls that have it.
+int32_t FillUniform(OpCall& call, DtBuffer& out, const std::vector<int64_t>& dims, int first,
+                    int continues = -1) {
   const random::Diagonal diagonal{call.Int(first + 3), call.Int(first + 4),
                                   static_cast<float>(call.Real(first + 5))};
   if (diagonal.num < 0 || diagonal.num > INT32_MAX || diagonal.step < 0 ||
@@ -45,19 +51,20 @@ int32_t FillUniform(OpCall& call, DtBuffer& out, const std::vector<int64_t>& dim
   if (!call.Resize(out, dims)) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    random::FillUniform(EngineOf(call, first + 6, call.Int(first + 2)), Data<T>(out), Elements(out),
-                        static_cast<float>(call.Real(first)),
+    random::FillUniform(Drawn(call, first + 6, call.Int(first + 2), continues), Data<T>(out),
+                        Elements(out), static_cast<float>(call.Real(first)),
                         static_cast<float>(call.Real(first + 1)), diagonal);
     return 0;
   });
 }
 
 // Attributes from `first` on: mean, std, seed, version.
-int32_t FillGaussian(OpCall& call, DtBuffer& out, const std::vector<int64_t>& dims, int first) {
+int32_t FillGaussian(OpCall& call, DtBuffer& out, const std::vector<int64_t>& dims, int first,
+                     int continues = -1) {
   if (!call.Resize(out, dims)) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    random::FillGaussian(EngineOf(call, first + 3, call.Int(first + 2)), Data<T>(out),
+    random::FillGaussian(Drawn(call, first + 3, call.Int(first + 2), continues), Data<T>(out),
                          Elements(out), call.Real(first), call.Real(first + 1));
     return 0;
   });
@@ -82,7 +89,7 @@ int32_t UniformRandom(OpCall& call) {
   using A = args::dt_uniform_random;
   std::vector<int64_t> dims;
   return ShapeOf(call, A::ShapeTensor, A::ShapeTensorList, A::shape, dims)
-             ? FillUniform(call, call.Arg(A::Out), dims, 1)
+             ? FillUniform(call, call.Arg(A::Out), dims, 1, A::continues)
              : 1;
 }
 
@@ -90,7 +97,7 @@ int32_t GaussianRandom(OpCall& call) {
   using A = args::dt_gaussian_random;
   std::vector<int64_t> dims;
   return ShapeOf(call, A::ShapeTensor, A::ShapeTensorList, A::shape, dims)
-             ? FillGaussian(call, call.Arg(A::Out), dims, 1)
+             ? FillGaussian(call, call.Arg(A::Out), dims, 1, A::continues)
              : 1;
 }
 
@@ -117,8 +124,9 @@ int32_t TruncatedGaussianRandom(OpCall& call) {
   if (!call.Resize(out, call.Ints(A::shape))) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    random::FillTruncatedGaussian(EngineOf(call, A::version, call.Int(A::seed)), Data<T>(out),
-                                  Elements(out), call.Real(A::mean), call.Real(A::std), bounds);
+    random::FillTruncatedGaussian(EngineOf(call, A::version, call.Int(A::seed), A::continues),
+                                  Data<T>(out), Elements(out), call.Real(A::mean),
+                                  call.Real(A::std), bounds);
     return 0;
   });
 }

@@ -2,6 +2,7 @@
 // before reduce-by-levels.
 #include <map>
 
+#include "compiler/analysis/relations/contract_texts.h"
 #include "passes/declare-relations/pass.h"
 #include "passes/support/relations.h"
 
@@ -14,16 +15,11 @@ namespace {
 struct Tag {
   llvm::StringRef name, statement;
 };
-constexpr llvm::StringLiteral kLocalSgd = "local_sgd";
-const Tag kBatchStatistics = {
-    "batch_statistics",
-    "running statistics are those of a rank's own part of each batch; rank 0's are saved"};
-const Tag kLocalState = {
-    "local_state",
-    "the variable accumulates over a rank's own part of each batch; rank 0's is saved"};
+constexpr llvm::StringLiteral kLocalSgd = "local_sgd", kGeo = "geo";
+const Tag kBatchStatistics = {"batch_statistics", verify::contractText("batch_statistics")};
+const Tag kLocalState = {"local_state", verify::contractText("local_state")};
 const Tag kLocalSgdState = {kLocalSgd, ""};  // the statement stays that of local-sgd
-constexpr llvm::StringLiteral kGeo = "geo";
-const Tag kGeoUpdate = {kGeo, ""};  // that of ps-exchange
+const Tag kGeoUpdate = {kGeo, ""};           // that of ps-exchange
 
 class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
  public:

@@ -2,6 +2,7 @@
 // job as it is.
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
+#include "compiler/analysis/relations/contract_texts.h"
 #include "compiler/analysis/relations/sites.h"
 #include "passes/declare-sites/pass.h"
 #include "passes/support/job.h"
@@ -11,10 +12,6 @@ namespace dtranspile::passes {
 #include "passes/declare-sites/pass.h.inc"
 
 namespace {
-
-constexpr llvm::StringLiteral kStatement =
-    "these ops are evaluated on each rank's share of the batch, and gradients are averaged over "
-    "the shares";
 
 struct DeclareSites : impl::DeclareSitesBase<DeclareSites> {
   void runOnOperation() override {
@@ -31,7 +28,7 @@ struct DeclareSites : impl::DeclareSitesBase<DeclareSites> {
         if (!site.reason.misfit && !isUpdate(question, site.op))
           names.push_back(verify::siteName(site.op));
     }
-    if (!names.empty()) addContract(job, "parts", kStatement, names);
+    if (!names.empty()) addContract(job, "parts", verify::contractText("parts"), names);
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "compiler/analysis/relations/contract_texts.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
 #include "passes/dgc/pass.h"
@@ -70,9 +71,7 @@ class Dgc : public impl::DgcBase<Dgc> {
     }
     if (sites.empty()) return;
     addContract(getOperation(), verify::kCompressionTag,
-                "each rank sends the largest elements of what its gradients have added up to; what "
-                "it does not send it keeps",
-                sites);
+                verify::contractText(verify::kCompressionTag), sites);
   }
 
  private:

@@ -1,4 +1,5 @@
 // Half as many bytes per gradient. After reduce-gradients, before bucket.
+#include "compiler/analysis/relations/contract_texts.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
 #include "passes/fp16-all-reduce/pass.h"
@@ -29,7 +30,7 @@ class Fp16AllReduce : public impl::Fp16AllReduceBase<Fp16AllReduce> {
     std::vector<std::string> rounded;
     for (dist::AllReduceOp op : sums) rounded.push_back(round(op));
     if (!rounded.empty())
-      addContract(getOperation(), kWire, "gradients are rounded to float16 between ranks", rounded);
+      addContract(getOperation(), kWire, verify::contractText(kWire), rounded);
   }
 
  private:

@@ -1,4 +1,5 @@
 // Geo-SGD. After ps-place, before ps-startup; ps-split is left out.
+#include "compiler/analysis/relations/contract_texts.h"
 #include "dialects/dist/changes.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringSet.h"
@@ -62,13 +63,7 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
         mlir::IntegerAttr::get(mlir::IntegerType::get(&getContext(), 64), geo_sgd_need_push_nums));
     makeServers(*job, *trained);
     exchange(*job, *trained);
-    addContract(
-        getOperation(), "geo",
-        "every trainer takes the steps of one device on its own share of each batch; every " +
-            std::to_string(geo_sgd_need_push_nums) +
-            " steps it adds its share of how far it has come to what the servers have, and "
-            "takes over what others have added",
-        {});
+    addContract(getOperation(), "geo", verify::geoText(geo_sgd_need_push_nums), {});
     return mlir::success();
   }
 

@@ -1,5 +1,5 @@
 // Trainers and servers out of one role. After ps-place, before ps-startup.
-#include "compiler/analysis/relations/queues.h"
+#include "compiler/analysis/relations/contract_texts.h"
 #include "compiler/analysis/relations/table_sum.h"
 #include "dialects/dist/changes.h"
 #include "dialects/pd/types.h"
@@ -95,19 +95,14 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     std::vector<std::string> sites;
     for (const Served& served : part.parameters())
       for (mlir::StringAttr name : served.state) sites.push_back(name.str());
-    std::string statement = "every push is applied by itself, to what the servers have then";
-    if (max_merge_var_num > 1)
-      statement += "; " + verify::mergedText(max_merge_var_num, !is_sgd_optimizer);
-    if (independent_recv_thread || min_send_grad_num_before_recv > 1)
-      statement += std::string("; ") + verify::kPulledBeforeText;
-    addContract(getOperation(), "staleness", statement, sites);
+    const bool ahead = independent_recv_thread || min_send_grad_num_before_recv > 1;
+    addContract(getOperation(), "staleness",
+                verify::stalenessText(max_merge_var_num, !is_sgd_optimizer, ahead), sites);
     if (!enable_dc_asgd) return;
     sites.clear();
     for (const Served& served : part.parameters())
       if (served.gradient) sites.push_back(pd::VarOp(served.var).getSymName().str());
-    addContract(getOperation(), "delay_compensation",
-                "a gradient is corrected by how far the parameter has come since the trainer has "
-                "pulled it",
+    addContract(getOperation(), "delay_compensation", verify::contractText("delay_compensation"),
                 sites);
   }
 

@@ -7,7 +7,7 @@
 // x the trainer's parameter, y the server's as the trainer knows it, z the server's now. With one
 // trainer z = y, and x is that of the single-device program. The contract `geo` says what differs
 // from it with more.
-module attributes {dist.contracts = [{tag = "geo", statement = "trainers take steps by themselves and exchange what has changed every four of them", sites = ["fc_0.b_0", "fc_0.w_0"]}]} {
+module attributes {dist.contracts = [{tag = "geo", statement = "every trainer takes the steps of one device on its own share of each batch; every 4 steps it adds its share of how far it has come to what the servers have, and takes over what others have added", sites = ["fc_0.b_0", "fc_0.w_0"]}]} {
   dist.mesh @workers [dp = 2]
   dist.mesh @servers [ps = 1]
   dist.comm @ps on @workers over [dp] rpc @server

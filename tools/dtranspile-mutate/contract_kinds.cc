@@ -56,6 +56,21 @@ void contractRenamed(JobView& view, Edits& edits) {
                 });
 }
 
+// Whoever trusts a job by what its contracts say reads something else than what it does.
+void contractStatement(JobView& view, Edits& edits) {
+  for (Fields fields : contractsOf(view.job)) {
+    auto tag = fields.getAs<mlir::StringAttr>("tag");
+    auto said = fields.getAs<mlir::StringAttr>("statement");
+    if (!tag || !said) continue;
+    for (const std::string& other : {said.str() + "; results are those of one device", std::string()})
+      edits.add(view.job, "the contract " + tag.str() + " says \"" + other + "\"",
+                [=, job = view.job]() mutable {
+                  mlir::Builder builder(job.getContext());
+                  replace(job, fields, with(fields, "statement", builder.getStringAttr(other)));
+                });
+  }
+}
+
 // Contracts list the places that they excuse; one place less must be found.
 void siteDropped(JobView& view, Edits& edits) {
   for (Fields fields : contractsOf(view.job)) {
@@ -340,6 +355,8 @@ std::vector<Kind> contractKinds() {
   return {
       {group, "contract-dropped", "a contract is not declared", Place::Main, contractDropped},
       {group, "contract-renamed", "a contract has another tag", Place::Main, contractRenamed},
+      {group, "contract-statement", "a contract says something else", Place::Main,
+       contractStatement},
       {group, "site-dropped", "a site is not declared", Place::Main, siteDropped},
       {group, "site-renamed", "another op is the declared site", Place::Main, siteRenamed},
       {group, "site-added", "a contract lists what does not deviate", Place::Main, siteAdded},

@@ -1,6 +1,7 @@
 #include "tools/dtranspile-mutate/edits.h"
 
 #include "compiler/analysis/program_info.h"
+#include "compiler/analysis/relations/contract_texts.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
@@ -278,10 +279,11 @@ void declareDifferent(pd::VarOp var, llvm::StringRef axis, llvm::StringRef tag) 
   }
 }
 
-// The contract with these sites, added to those that it has already.
+// The contract with these sites, added to those that it has already, saying what it says or should.
 void declareContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::ArrayRef<std::string> sites) {
   mlir::Builder builder(job.getContext());
   llvm::SmallVector<mlir::Attribute> entries, names;
+  auto statement = builder.getStringAttr(verify::contractText(tag));
   for (const std::string& site : sites) names.push_back(builder.getStringAttr(site));
   if (auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr))
     for (mlir::Attribute entry : list) {
@@ -289,13 +291,15 @@ void declareContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::ArrayRef<std
       auto own = fields ? fields.getAs<mlir::StringAttr>("tag") : mlir::StringAttr();
       if (!own || own.getValue() != tag) {
         entries.push_back(entry);
-      } else if (auto already = fields.getAs<mlir::ArrayAttr>("sites")) {
-        names.insert(names.begin(), already.begin(), already.end());
+        continue;
       }
+      if (auto already = fields.getAs<mlir::ArrayAttr>("sites"))
+        names.insert(names.begin(), already.begin(), already.end());
+      if (auto said = fields.getAs<mlir::StringAttr>("statement")) statement = said;
     }
   entries.push_back(builder.getDictionaryAttr(
       {builder.getNamedAttr("tag", builder.getStringAttr(tag)),
-       builder.getNamedAttr("statement", builder.getStringAttr("declared by the mutant")),
+       builder.getNamedAttr("statement", statement),
        builder.getNamedAttr("sites", builder.getArrayAttr(names))}));
   job->setAttr(dist::kContractsAttr, builder.getArrayAttr(entries));
 }

@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/relations/compression.h"
+#include "compiler/analysis/relations/contract_texts.h"
 #include "compiler/analysis/relations/table_sum.h"
 #include "dialects/pd/op_view.h"
 
@@ -73,6 +74,17 @@ const ContractRow* findContract(llvm::StringRef tag) {
   return found == std::end(kContracts) ? nullptr : found;
 }
 
+void refuteStatement(mlir::Operation* at, llvm::StringRef tag, const Contracts& contracts,
+                     llvm::StringRef wanted, Rung& findings) {
+  const auto said = contracts.statements.find(tag.str());
+  findings.add(messageAt(
+      at, Message::Level::Refuted, "contract",
+      "the contract \"" + tag.str() + "\" says " +
+          (said == contracts.statements.end() ? "nothing" : "\"" + said->second + "\"") +
+          ", and of what the job does it is: " + wanted.str(),
+      "let its `statement` say that"));
+}
+
 // Every declared contract becomes a condition of the verdict, used or not: whoever reads the
 // verdict sees what it leans on.
 void checkContracts(mlir::ModuleOp job, const Contracts& contracts, Rung& findings) {
@@ -84,6 +96,10 @@ void checkContracts(mlir::ModuleOp job, const Contracts& contracts, Rung& findin
       findings.add(messageAt(job, Message::Level::Unknown, "contract",
                              "the contract \"" + tag + "\" is none of those that are understood",
                              "declare one of those in docs/verification.md"));
+    const llvm::StringRef wanted = contractText(tag);
+    if (auto said = contracts.statements.find(tag);
+        !wanted.empty() && (said == contracts.statements.end() || said->second != wanted))
+      refuteStatement(job, tag, contracts, wanted, findings);
   }
 }
 

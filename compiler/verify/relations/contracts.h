@@ -19,6 +19,10 @@ const ContractRow* findContract(llvm::StringRef tag);
 // Says which contracts the job declares, and leaves the verdict open for unknown ones.
 void checkContracts(mlir::ModuleOp job, const Contracts& contracts, Rung& findings);
 
+// What a contract says is something else than what the job does.
+void refuteStatement(mlir::Operation* at, llvm::StringRef tag, const Contracts& contracts,
+                     llvm::StringRef wanted, Rung& findings);
+
 // What the job deviates in, by the tag of the contract that is about it, as contracts list it:
 // sites (siteName), variables of relation X by name, values that are rounded by name.
 using Deviations = std::map<std::string, std::set<std::string>>;

@@ -2,6 +2,8 @@
 
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
+#include "compiler/analysis/relations/contract_texts.h"
+#include "compiler/verify/relations/contracts.h"
 #include "compiler/verify/relations/every.h"
 #include "compiler/verify/relations/exchange_parts.h"
 #include "compiler/verify/relations/polynomial.h"
@@ -28,9 +30,11 @@ struct Traffic {
 // (withoutExchanges).
 class Exchange {
  public:
-  Exchange(const Parties& parties, const Reference& reference, Rung& findings)
+  Exchange(const Parties& parties, const Reference& reference, const Contracts& contracts,
+           Rung& findings)
       : parties_(parties),
         reference_(reference),
+        contracts_(contracts),
         findings_(findings),
         values_([this](mlir::Value value) -> std::optional<Polynomial> {
           auto found = leaves_.find(value);
@@ -104,6 +108,11 @@ class Exchange {
     const EverySteps every = everySteps(branch, parties_.main, parties_.startup);
     if (every.wrong) return refute(every.wrong, "geo-schedule", every.why, every.remedy);
     if (!every.open.empty()) return open(branch, "geo-schedule", every.open, every.remedy);
+    const std::string wanted = geoText(every.steps);
+    if (auto said = contracts_.statements.find(kGeoTag.str());
+        contracts_.declares(kGeoTag) &&
+        (said == contracts_.statements.end() || said->second != wanted))
+      refuteStatement(branch, kGeoTag, contracts_, wanted, findings_);
     dist::CommOp comm = dist::lookupComm(parties_.serve, dist::commOf(parties_.serve));
     auto steps =
         comm ? comm->getAttrOfType<mlir::IntegerAttr>(dist::kExchangeSteps) : mlir::IntegerAttr();
@@ -341,6 +350,7 @@ class Exchange {
 
   Parties parties_;
   const Reference& reference_;
+  const Contracts& contracts_;
   Rung& findings_;
   Evaluator values_;
   llvm::DenseMap<mlir::Value, Polynomial> leaves_;
@@ -383,7 +393,7 @@ void checkExchanges(mlir::ModuleOp job, const Contracts& contracts, Rung& findin
                            "too, by the contract \"local_sgd\"",
                            "use the one or the other"));
   const Reference reference(findProgram(referenceModule(job), "main"));
-  Exchange(parties, reference, findings).check();
+  Exchange(parties, reference, contracts, findings).check();
   collectOwn(parties, reference, contracts, findings, deviations);
 }
 

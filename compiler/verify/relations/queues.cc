@@ -2,7 +2,7 @@
 
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
-#include "compiler/analysis/relations/queues.h"
+#include "compiler/analysis/relations/contract_texts.h"
 #include "compiler/analysis/relations/rpc.h"
 #include "dialects/dist/changes.h"
 #include "dialects/dist/lookup.h"
@@ -31,21 +31,15 @@ bool says(dist::CommOp comm, llvm::StringRef name) {
 }
 
 // Gradients that become one push are another update than one after the other, and a pull that does
-// not wait is another staleness: the contract has to say so, in these words.
+// not wait is another staleness: the contract has to say so.
 void checkSending(dist::CommOp comm, const Contracts& contracts, Rung& findings) {
-  const int64_t merged = numberOf(comm, "max_merge_var_num");
-  std::vector<std::string> wanted;
-  if (merged > 1) wanted.push_back(mergedText(merged, says(comm, "average")));
-  if (says(comm, "independent_recv_thread") || numberOf(comm, "min_send_grad_num_before_recv") > 1)
-    wanted.emplace_back(kPulledBeforeText);
-  const auto statement = contracts.statements.find(kStalenessTag.str());
-  for (const std::string& text : wanted)
-    if (statement == contracts.statements.end() ||
-        !llvm::StringRef(statement->second).contains(text))
-      findings.add(messageAt(comm, Message::Level::Refuted, "contract",
-                             "lets requests wait such that " + text +
-                                 ", which the contract \"staleness\" does not say",
-                             "let its statement say so, or send every gradient by itself"));
+  const std::string wanted =
+      stalenessText(numberOf(comm, "max_merge_var_num"), says(comm, "average"),
+                    says(comm, "independent_recv_thread") ||
+                        numberOf(comm, "min_send_grad_num_before_recv") > 1);
+  const auto said = contracts.statements.find(kStalenessTag.str());
+  if (said == contracts.statements.end() || said->second != wanted)
+    refuteStatement(comm, kStalenessTag, contracts, wanted, findings);
 }
 
 // A signal counts steps: of several that are merged the server sees one.
@@ -82,7 +76,8 @@ void checkRows(mlir::Operation* op, bool exchange, Rung& findings) {
 void checkQueues(mlir::ModuleOp job, const Contracts& contracts, Rung& findings) {
   for (auto comm : job.getOps<dist::CommOp>())
     if (dist::ServeOp serve = serverOf(job, comm);
-        serve && comm->hasAttr(dist::kSendingAttr) && serve.getMode() != dist::ServeMode::Geo)
+        serve && serve.getMode() != dist::ServeMode::Geo &&
+        (comm->hasAttr(dist::kSendingAttr) || contracts.declares(kStalenessTag)))
       checkSending(comm, contracts, findings);
   for (auto role : job.getOps<dist::RoleOp>())
     for (auto program : role.getBody().front().getOps<pd::ProgramOp>())

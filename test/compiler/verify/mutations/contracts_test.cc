@@ -193,6 +193,91 @@ TEST_CASE("a contract allows what it is about, and no more") {
   }
 }
 
+// The text of one contract is another one, the rest as it was.
+void say(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef text) {
+  mlir::Builder builder(job.getContext());
+  llvm::SmallVector<mlir::Attribute> entries;
+  for (auto contract :
+       job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr).getAsRange<mlir::DictionaryAttr>()) {
+    mlir::NamedAttrList fields(contract);
+    if (contract.getAs<mlir::StringAttr>("tag").getValue() == tag)
+      fields.set("statement", builder.getStringAttr(text));
+    entries.push_back(fields.getDictionary(job.getContext()));
+  }
+  job->setAttr(dist::kContractsAttr, builder.getArrayAttr(entries));
+}
+
+Strategy served(const std::function<void(Strategy&)>& edit) {
+  Strategy strategy = unfused(2);
+  strategy.mode = "pserver";
+  strategy.pservers = {"127.0.0.1:6170"};
+  strategy.sync_mode = false;
+  edit(strategy);
+  return strategy;
+}
+
+TEST_CASE("a contract says what the job does, in these words and with these numbers") {
+  Strategy averaged = unfused(4), compressed = unfused(4), rounded = unfused(4),
+           summed = unfused(4);
+  averaged.collective_mode = "local_sgd";
+  averaged.localsgd_k_steps = 3;
+  compressed.dgc = true;
+  compressed.dgc_min_size = 10000;
+  rounded.fp16_allreduce = true;
+  summed.scale_strategy = "sum";
+  const struct {
+    const char* program;
+    Strategy strategy;
+    std::vector<std::string> tags;
+  } rows[] = {
+      {"static26/resnet_thin", unfused(4), {"parts", "batch_statistics"}},
+      {"fluid18/mnist_mlp", averaged, {"local_sgd"}},
+      {"fluid18/mnist_mlp", compressed, {"dgc"}},
+      {"fluid18/mnist_mlp", rounded, {"fp16_wire"}},
+      {"fluid18/mnist_mlp", summed, {"gradient_sum"}},
+      {"fluid18/mnist_mlp",
+       served([](Strategy& s) { s.max_merge_var_num = 3; }),
+       {"staleness"}},
+      {"fluid18/fit_a_line",
+       served([](Strategy& s) { s.enable_dc_asgd = true; }),
+       {"delay_compensation"}},
+      {"fluid18/mnist_mlp",
+       served([](Strategy& s) {
+         s.geo_sgd_mode = true;
+         s.geo_sgd_need_push_nums = 3;
+       }),
+       {"geo"}},
+  };
+  Jobs jobs;
+  for (const auto& row : rows) {
+    auto job = jobs.make(row.program, row.strategy);
+    const VerifyReport before = verifyJob(*job, nullptr);
+    INFO(row.program << ": " << messagesOf(before));
+    REQUIRE(before.overall() == Verdict::Holds);
+    for (const std::string& tag : row.tags) {
+      std::string said;
+      for (auto contract : (*job)
+                               ->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr)
+                               .getAsRange<mlir::DictionaryAttr>())
+        if (contract.getAs<mlir::StringAttr>("tag").getValue() == tag)
+          said = contract.getAs<mlir::StringAttr>("statement").str();
+      CAPTURE(tag, said);
+      REQUIRE_FALSE(said.empty());
+      // One digit more is another number of steps, of pushes, of times.
+      std::string number = said;
+      if (auto at = number.find('3'); at != std::string::npos) number.insert(at, "1");
+      else number += "; and nothing else";
+      for (const std::string& other : {std::string("nothing differs"), std::string(), number}) {
+        mlir::OwningOpRef<mlir::ModuleOp> edited(job->clone());
+        say(*edited, tag, other);
+        const VerifyReport report = verifyJob(*edited, nullptr);
+        CAPTURE(other);
+        CHECK(exitCode(report.overall()) == 1);
+      }
+    }
+  }
+}
+
 TEST_CASE("`whole` refuses every job that holds under a contract") {
   VerifyOptions whole;
   whole.whole = true;

@@ -235,7 +235,7 @@ TEST_CASE("rounding is for values between ranks, under its contract") {
         dist::kContractsAttr,
         builder.getArrayAttr({builder.getDictionaryAttr(
             {builder.getNamedAttr("tag", builder.getStringAttr("fp16_wire")),
-             builder.getNamedAttr("statement", builder.getStringAttr("rounded")),
+             builder.getNamedAttr("statement", builder.getStringAttr(contractText("fp16_wire"))),
              builder.getNamedAttr("sites", builder.getStrArrayAttr({pd::nameOf(rounded)}))})}));
   };
   auto around = [&](dist::AllReduceOp reduction) {

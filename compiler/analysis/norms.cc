@@ -135,11 +135,11 @@ mlir::Value Writer::again(mlir::Value value) {
     const mlir::OpResult result = maker->getResult(0);
     const std::string slot = view.slotOf(result).first;
     const std::string name = declarations_.freshName(op_.operation()->getBlock(), stem_);
-    made.map(result, declarations_
-                         .create(builder_, maker->getLoc(), view.type(), inputs,
-                                 {{slot, {{name, result.getType()}}}}, attributes.getAttrs(),
-                                 view.role())
-                         .output(slot));
+    made.map(result,
+             declarations_
+                 .create(builder_, maker->getLoc(), view.type(), inputs,
+                         {{slot, {{name, result.getType()}}}}, attributes.getAttrs(), view.role())
+                 .output(slot));
   }
   return made.lookupOrDefault(value);
 }

@@ -78,7 +78,8 @@ class PlanWriter {
 
  private:
   // A buffer of the compiler may share the memory of another one (`storage`), as a view or a tensor
-  // of the same bytes; in the plan both have the same offset (a view its own), and who shares what no longer shows.
+  // of the same bytes; in the plan both have the same offset (a view its own), and who shares what
+  // no longer shows.
   exec::Buffer buffer(const Buffer& from) const {
     exec::Buffer to;
     to.name = from.name;

@@ -29,8 +29,7 @@ class Fp16AllReduce : public impl::Fp16AllReduceBase<Fp16AllReduce> {
     });
     std::vector<std::string> rounded;
     for (dist::AllReduceOp op : sums) rounded.push_back(round(op));
-    if (!rounded.empty())
-      addContract(getOperation(), kWire, verify::contractText(kWire), rounded);
+    if (!rounded.empty()) addContract(getOperation(), kWire, verify::contractText(kWire), rounded);
   }
 
  private:

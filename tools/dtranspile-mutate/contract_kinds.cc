@@ -62,7 +62,8 @@ void contractStatement(JobView& view, Edits& edits) {
     auto tag = fields.getAs<mlir::StringAttr>("tag");
     auto said = fields.getAs<mlir::StringAttr>("statement");
     if (!tag || !said) continue;
-    for (const std::string& other : {said.str() + "; results are those of one device", std::string()})
+    for (const std::string& other :
+         {said.str() + "; results are those of one device", std::string()})
       edits.add(view.job, "the contract " + tag.str() + " says \"" + other + "\"",
                 [=, job = view.job]() mutable {
                   mlir::Builder builder(job.getContext());

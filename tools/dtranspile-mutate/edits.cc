@@ -297,10 +297,10 @@ void declareContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::ArrayRef<std
         names.insert(names.begin(), already.begin(), already.end());
       if (auto said = fields.getAs<mlir::StringAttr>("statement")) statement = said;
     }
-  entries.push_back(builder.getDictionaryAttr(
-      {builder.getNamedAttr("tag", builder.getStringAttr(tag)),
-       builder.getNamedAttr("statement", statement),
-       builder.getNamedAttr("sites", builder.getArrayAttr(names))}));
+  entries.push_back(
+      builder.getDictionaryAttr({builder.getNamedAttr("tag", builder.getStringAttr(tag)),
+                                 builder.getNamedAttr("statement", statement),
+                                 builder.getNamedAttr("sites", builder.getArrayAttr(names))}));
   job->setAttr(dist::kContractsAttr, builder.getArrayAttr(entries));
 }
 

@@ -34,9 +34,8 @@ inline constexpr ContractText kContractTexts[] = {
 
 // Of a contract that always says the same; empty for others.
 inline llvm::StringRef contractText(llvm::StringRef tag) {
-  const auto* found =
-      std::find_if(std::begin(kContractTexts), std::end(kContractTexts),
-                   [&](const ContractText& row) { return row.tag == tag; });
+  const auto* found = std::find_if(std::begin(kContractTexts), std::end(kContractTexts),
+                                   [&](const ContractText& row) { return row.tag == tag; });
   return found == std::end(kContractTexts) ? llvm::StringRef() : llvm::StringRef(found->text);
 }
 

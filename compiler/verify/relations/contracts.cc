@@ -77,12 +77,12 @@ const ContractRow* findContract(llvm::StringRef tag) {
 void refuteStatement(mlir::Operation* at, llvm::StringRef tag, const Contracts& contracts,
                      llvm::StringRef wanted, Rung& findings) {
   const auto said = contracts.statements.find(tag.str());
-  findings.add(messageAt(
-      at, Message::Level::Refuted, "contract",
-      "the contract \"" + tag.str() + "\" says " +
-          (said == contracts.statements.end() ? "nothing" : "\"" + said->second + "\"") +
-          ", and of what the job does it is: " + wanted.str(),
-      "let its `statement` say that"));
+  findings.add(
+      messageAt(at, Message::Level::Refuted, "contract",
+                "the contract \"" + tag.str() + "\" says " +
+                    (said == contracts.statements.end() ? "nothing" : "\"" + said->second + "\"") +
+                    ", and of what the job does it is: " + wanted.str(),
+                "let its `statement` say that"));
 }
 
 // Every declared contract becomes a condition of the verdict, used or not: whoever reads the

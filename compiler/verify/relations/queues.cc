@@ -33,10 +33,9 @@ bool says(dist::CommOp comm, llvm::StringRef name) {
 // Gradients that become one push are another update than one after the other, and a pull that does
 // not wait is another staleness: the contract has to say so.
 void checkSending(dist::CommOp comm, const Contracts& contracts, Rung& findings) {
-  const std::string wanted =
-      stalenessText(numberOf(comm, "max_merge_var_num"), says(comm, "average"),
-                    says(comm, "independent_recv_thread") ||
-                        numberOf(comm, "min_send_grad_num_before_recv") > 1);
+  const std::string wanted = stalenessText(
+      numberOf(comm, "max_merge_var_num"), says(comm, "average"),
+      says(comm, "independent_recv_thread") || numberOf(comm, "min_send_grad_num_before_recv") > 1);
   const auto said = contracts.statements.find(kStalenessTag.str());
   if (said == contracts.statements.end() || said->second != wanted)
     refuteStatement(comm, kStalenessTag, contracts, wanted, findings);

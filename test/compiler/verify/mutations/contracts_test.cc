@@ -197,8 +197,8 @@ TEST_CASE("a contract allows what it is about, and no more") {
 void say(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef text) {
   mlir::Builder builder(job.getContext());
   llvm::SmallVector<mlir::Attribute> entries;
-  for (auto contract :
-       job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr).getAsRange<mlir::DictionaryAttr>()) {
+  for (auto contract : job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr)
+                           .getAsRange<mlir::DictionaryAttr>()) {
     mlir::NamedAttrList fields(contract);
     if (contract.getAs<mlir::StringAttr>("tag").getValue() == tag)
       fields.set("statement", builder.getStringAttr(text));
@@ -235,9 +235,7 @@ TEST_CASE("a contract says what the job does, in these words and with these numb
       {"fluid18/mnist_mlp", compressed, {"dgc"}},
       {"fluid18/mnist_mlp", rounded, {"fp16_wire"}},
       {"fluid18/mnist_mlp", summed, {"gradient_sum"}},
-      {"fluid18/mnist_mlp",
-       served([](Strategy& s) { s.max_merge_var_num = 3; }),
-       {"staleness"}},
+      {"fluid18/mnist_mlp", served([](Strategy& s) { s.max_merge_var_num = 3; }), {"staleness"}},
       {"fluid18/fit_a_line",
        served([](Strategy& s) { s.enable_dc_asgd = true; }),
        {"delay_compensation"}},

@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
+#include "compiler/analysis/relations/needs.h"
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/declarations.h"
@@ -178,9 +179,14 @@ class Blocks {
   Rung& rung_;
 };
 
-// What an op says of its types: attributes and types are unique in their context.
+// What an op says of its types: attributes and types are unique in their context. A copy of an op
+// has another role than the op, and makes the same.
 llvm::hash_code wordsOf(mlir::Operation* op) {
-  llvm::hash_code code = llvm::hash_combine(op->getName(), op->getAttr("attrs"));
+  llvm::hash_code code = llvm::hash_combine(op->getName());
+  if (auto attrs = op->getAttrOfType<mlir::DictionaryAttr>("attrs"))
+    for (mlir::NamedAttribute attr : attrs)
+      if (!isValueFree(attr.getName()))
+        code = llvm::hash_combine(code, attr.getName(), attr.getValue());
   for (mlir::Type type : op->getOperandTypes()) code = llvm::hash_combine(code, type);
   for (mlir::Type type : op->getResultTypes()) code = llvm::hash_combine(code, type);
   return code;

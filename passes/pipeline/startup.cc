@@ -21,7 +21,7 @@ class Startup {
       if (!llvm::isa<pd::DeclOp>(op)) ops_.push_back(&op);
     leaveOutMicro();
     takeApart();
-    for (mlir::Operation* op : llvm::reverse(ops_)) place_[op] = placeOf(op);
+    placeAll();
     for (mlir::Operation* op : ops_)
       if (mlir::failed(check(op))) return mlir::failure();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(&body_);
@@ -47,6 +47,21 @@ class Startup {
     Stages place = target_.none();
     for (mlir::Operation* user : op->getUsers()) place |= place_[inBlock(&body_, user)];
     return place.any() && op->getNumRegions() == 0 ? place : target_.all();
+  }
+
+  // Draws without a seed of their own are, from 2.0 on, one sequence of the process: a stage makes
+  // those in front of its own too, and so begins with the numbers of one device.
+  static bool goesOnWithSequence(mlir::Operation* op) {
+    const pd::OpSpec* spec = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).spec() : nullptr;
+    return spec && (spec->effects & pd::kRandom) && pd::OpView(op).getInt("seed") == 0;
+  }
+
+  void placeAll() {
+    Stages drawing = target_.none();
+    for (mlir::Operation* op : llvm::reverse(ops_)) {
+      place_[op] = placeOf(op);
+      if (goesOnWithSequence(op)) drawing = place_[op] |= drawing;
+    }
   }
 
   // What is broadcast over the axis of layers, or to all replicas, goes to the stages that have it:

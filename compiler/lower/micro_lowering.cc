@@ -31,26 +31,6 @@ std::string nameOf(dist::OnOp task) {
   return name;
 }
 
-// As few instances as keep apart what is under way at once: micro-batch m has instance m mod that,
-// and is under way from the first of its entries to the last one.
-int64_t instancesOf(llvm::ArrayRef<std::vector<int64_t>> order, int64_t micros) {
-  std::vector<size_t> last(static_cast<size_t>(micros));
-  for (size_t i = 0; i < order.size(); ++i) last[static_cast<size_t>(order[i][1])] = i;
-  for (int64_t count = 1; count < micros; ++count) {
-    std::vector<int64_t> holder(static_cast<size_t>(count), -1);
-    const bool apart = llvm::all_of(llvm::enumerate(order), [&](const auto& entry) {
-      const int64_t micro = entry.value()[1];
-      int64_t& held = holder[static_cast<size_t>(micro % count)];
-      if (held >= 0 && held != micro && last[static_cast<size_t>(held)] >= entry.index())
-        return false;
-      held = micro;
-      return true;
-    });
-    if (apart) return count;
-  }
-  return micros;
-}
-
 // The loop over micro-batches of one pipeline stage. The schedule is expanded at compile time: the
 // runtime walks a list.
 class MicroLowering {
@@ -130,7 +110,7 @@ class MicroLowering {
       if (!run[i])
         return refuse(tasks_[i], "the schedule \"" + micro_.getSchedule() + "\" never runs task " +
                                      nameOf(tasks_[i]));
-    node_.instances = instancesOf(node_.order, node_.micros);
+    node_.instances = schedule::instancesOf(row, node_.micros);
     return success();
   }
 

@@ -113,6 +113,24 @@ std::optional<Table> expand(std::string_view name, const Shape& shape, std::stri
   return table;
 }
 
+int64_t instancesOf(const std::vector<Entry>& row, int64_t micros) {
+  std::vector<size_t> last(static_cast<size_t>(micros));
+  for (size_t i = 0; i < row.size(); ++i) last[static_cast<size_t>(row[i].micro)] = i;
+  const auto keepsApart = [&](int64_t count) {
+    std::vector<int64_t> holders(static_cast<size_t>(count), -1);
+    for (size_t i = 0; i < row.size(); ++i) {
+      int64_t& holder = holders[static_cast<size_t>(row[i].micro % count)];
+      if (holder >= 0 && holder != row[i].micro && last[static_cast<size_t>(holder)] >= i)
+        return false;
+      holder = row[i].micro;
+    }
+    return true;
+  };
+  int64_t count = 1;
+  while (count < micros && !keepsApart(count)) ++count;
+  return count;
+}
+
 std::string textOf(const Entry& entry) {
   static constexpr const char* kLetters[] = {"F", "B", "W"};
   std::string chunk = entry.chunk ? std::to_string(entry.chunk) + "." : "";

@@ -34,6 +34,12 @@ std::vector<std::string> names();
 // Nothing where the name is not known or the shape does not fit it; `why` then says which.
 std::optional<Table> expand(std::string_view name, const Shape& shape, std::string& why);
 
+// How many copies a stage keeps of a value, so that what is under way at once is kept apart:
+// micro-batch m has copy m mod that, from the first of its entries to the last one. Entries count
+// whether or not the stage has something to do in them: a send that waits for its copy before the
+// table says so may wait for a stage that waits for what comes after it. At most `micros`.
+int64_t instancesOf(const std::vector<Entry>& row, int64_t micros);
+
 // "F2", "B0", "F1.3" for micro-batch 3 of chunk 1.
 std::string textOf(const Entry& entry);
 

@@ -7,7 +7,6 @@
 // something else takes) has no order, and the reason is kept for the report.
 #include "compiler/verify/communication/pipeline.h"
 
-#include <map>
 #include <set>
 
 #include "compiler/analysis/tasks.h"
@@ -42,21 +41,6 @@ mlir::StringAttr axisOf(dist::MicroOp micro, llvm::ArrayRef<dist::OnOp> tasks) {
 
 dist::SelAttr locationOf(mlir::Value value) {
   return llvm::cast<dist::AtType>(value.getType()).getWhere();
-}
-
-// A micro-batch is under way from its first entry in the row to its last: so many values of a kind
-// are alive at once. Micro-batches that have begun and not ended, at most.
-int64_t mostUnderWay(const std::vector<schedule::Entry>& row) {
-  std::map<int64_t, size_t> last;
-  for (auto [i, entry] : llvm::enumerate(row)) last[entry.micro] = i;
-  std::set<int64_t> open;
-  size_t most = 1;
-  for (auto [i, entry] : llvm::enumerate(row)) {
-    open.insert(entry.micro);
-    most = std::max(most, open.size());
-    if (last[entry.micro] == i) open.erase(entry.micro);
-  }
-  return static_cast<int64_t>(most);
 }
 
 bool isTask(mlir::Operation* op) {
@@ -156,7 +140,7 @@ StageOrder orderOf(dist::MicroOp micro, dist::SelAttr where) {
   std::optional<schedule::Table> table = schedule::expand(micro.getSchedule(), shape, why);
   if (!table) return fail(why);
   const std::vector<schedule::Entry>& row = (*table)[own ? own.getBounds()[0] : 0];
-  order.instances = mostUnderWay(row);
+  order.instances = schedule::instancesOf(row, shape.micros);
   Moves moves(micro, where);
   for (const schedule::Entry& entry : row) {
     const size_t first = order.turns.size();

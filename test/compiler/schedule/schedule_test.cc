@@ -48,6 +48,18 @@ TEST_CASE("every task of every micro-batch stands once in a row") {
         }
 }
 
+TEST_CASE("micro-batches that are under way at once have copies of their own") {
+  const auto copies = [](const char* name, const Shape& shape, int64_t stage) {
+    std::string why;
+    return instancesOf((*expand(name, shape, why))[static_cast<size_t>(stage)], shape.micros);
+  };
+  CHECK(copies("F-then-B", {2, 1, 4}, 1) == 4);
+  CHECK(copies("1F1B", {3, 1, 6}, 0) == 3);
+  CHECK(copies("1F1B", {3, 1, 6}, 2) == 1);
+  CHECK(copies("1F1B", {2, 2, 4}, 1) == 3);
+  CHECK(copies("1F1B", {1, 1, 1}, 0) == 1);
+}
+
 TEST_CASE("what cannot be expanded says why") {
   std::string why;
   CHECK_FALSE(expand("VPP", {2, 1, 2}, why));

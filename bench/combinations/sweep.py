@@ -7,13 +7,15 @@ CORPUS is an unpacked corpus of test/corpus. A request is a program, a number of
 the table below. What a request computes follows from its semantic features alone: these, asked for with one rank, are the other side. Exit
 statuses of transpile that say `refused` (1, 2) are counted by their message; any other one is a finding, as are jobs that are not verified,
 jobs that end, and losses that differ by more than 1e-5 + 1e-4 * |loss| (half precision: 0.02 * (1 + |loss|)). Where verify lists sites, ops that are
-evaluated per share of the batch, another loss is what the job says. Local steps, compression and modes
+evaluated per share of the batch, another loss is what the job says. What both have saved is compared too, and every third request begins
+with what start-up draws (`started`) in place of the case's initial values. Local steps, compression and modes
 without rounds have no single-device losses: theirs have to be finite.
 
 Prints a line per finding and, at the end, counts by what happened and the messages of refusals.
 """
 
 import argparse
+import array
 import collections
 import json
 import math
@@ -21,6 +23,7 @@ import os
 import random
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -110,20 +113,50 @@ def draw(generator):
     flags = sum(other, [])
     sizes = [int(flags[i + 1]) for i, flag in enumerate(flags) if flag in RANKS_OF]
     ranks = math.prod(sizes) * generator.choice([1, 1, 2]) if sizes else generator.choice([1, 2, 2, 2, 3, 4, 4])
-    return semantic, placing + loose, sum(words, []), flags, ranks if ranks <= 8 else math.prod(sizes)
+    # Every third request begins with what start-up draws in place of the values of the case.
+    return semantic, placing + loose, sum(words, []), flags, ranks if ranks <= 8 else math.prod(sizes), generator.random() < 0.33
 
 
 def flat(value):
     return sum(map(flat, value), []) if isinstance(value, list) else [value]
 
 
-def losses(tool, job, program, steps, work):
-    report = os.path.join(work, "report.json")
+def floats(path):
+    """The elements of a saved dense variable of float32; nothing of others."""
+    with open(path, "rb") as f:
+        data = f.read()
+    if len(data) < 20 or any(data[4:12]):
+        return None
+    (size,) = struct.unpack("<i", data[16:20])
+    if data[20:22] != b"\x08\x05":
+        return None
+    values = array.array("f")
+    values.frombytes(data[20 + size :])
+    return values
+
+
+def apart(saved, expected):
+    """The first variable of both that differs by more than 1e-5 + 1e-3 of its largest element."""
+    for name in sorted(set(os.listdir(saved)) & set(os.listdir(expected))):
+        a, b = floats(os.path.join(saved, name)), floats(os.path.join(expected, name))
+        if a is None or b is None or not all(map(math.isfinite, b)):
+            continue
+        allowed = 1e-5 + 1e-3 * max(map(abs, b), default=0)
+        if len(a) != len(b) or any(not abs(x - y) <= allowed for x, y in zip(a, b)):
+            worst = max((abs(x - y) for x, y in zip(a, b)), default=0)
+            return "variable %s: %d and %d elements, %g apart, %g allowed" % (name, len(a), len(b), worst, allowed)
+    return ""
+
+
+def losses(tool, job, program, steps, work, started):
+    report, saved = os.path.join(work, "report.json"), os.path.join(work, "saved_" + os.path.basename(job))
     if os.path.exists(report):
         os.remove(report)
-    code, text = call(
-        tool, "run", job, *program.data, "--steps", str(steps), "--report", report, "--cache", os.path.join(work, "../cache")
-    )
+    data = program.data
+    if started and "--init" in data:
+        data = [word for i, word in enumerate(data) if word != "--init" and data[i - 1] != "--init"]
+    words = ["--steps", str(steps), "--report", report, "--cache", os.path.join(work, "../cache"), "--save", saved]
+    code, text = call(tool, "run", job, *data, *words)
     if code != 0:
         return code, text
     with open(report) as f:
@@ -144,7 +177,7 @@ def message(text):
 
 
 def judge(tool, program, request, steps, work):
-    semantic, placing, words, other, ranks = request
+    semantic, placing, words, other, ranks, started = request
     job = os.path.join(work, "job")
     code, text = call(tool, "transpile", *program.words, "-o", job, "--trainers", str(ranks), *words, *other)
     if code in (1, 2):
@@ -155,7 +188,7 @@ def judge(tool, program, request, steps, work):
     if code != 0:
         return "VERIFY", "status %s: %s" % (code, text[:1500])
     sites = sum(map(int, re.findall(r"\bsites (\d+)", text)))
-    code, found = losses(tool, job, program, steps, work)
+    code, found = losses(tool, job, program, steps, work, started)
     if code == 1 and isinstance(found, str) and re.search(r"not\s+divide|divide into", found):
         return "refused", "a batch that does not divide"
     if isinstance(found, str):
@@ -168,13 +201,19 @@ def judge(tool, program, request, steps, work):
     code, text = call(tool, "transpile", *program.words, "-o", alone, "--trainers", "1", *words)
     if code != 0:
         return "ALONE", "status %s: %s" % (code, text[-600:])
-    code, expected = losses(tool, alone, program, steps, work)
+    code, expected = losses(tool, alone, program, steps, work, started)
     if isinstance(expected, str):
         return "ALONE", "status %s: %s" % (code, expected[-800:])
     half = "amp" in semantic or "fp16" in placing
     for a, b in zip(found, expected):
         if not (math.isnan(a) and math.isnan(b)) and not abs(a - b) <= (0.02 * (1 + abs(b)) if half else 1e-5 + 1e-4 * abs(b)):
             return "LOSSES", "%s instead of %s" % (found, expected)
+    # Rules that divide by the size of a gradient make steps of rounding errors where a gradient is zero but for these.
+    divides = any("moment" in name or "mean_square" in name for name in os.listdir(os.path.join(work, "saved_alone")))
+    if not half and not divides and all(map(math.isfinite, expected)):
+        text = apart(os.path.join(work, "saved_job"), os.path.join(work, "saved_alone"))
+        if text:
+            return "SAVED", text
     return "agrees", ""
 
 
@@ -207,7 +246,7 @@ def main():
                 refusals[text] += 1
             elif what.isupper():
                 findings += 1
-                print("%s %s --trainers %d %s\n    %s" % (what, program.name, request[4], " ".join(request[2] + request[3]), text.replace("\n", "\n    ")), flush=True)
+                print("%s %s --trainers %d %s%s\n    %s" % (what, program.name, request[4], " ".join(request[2] + request[3]), ", started" if request[5] else "", text.replace("\n", "\n    ")), flush=True)
                 if options.keep:
                     shutil.copytree(folder, os.path.join(options.keep, "%d_%d" % (options.seed, number)), dirs_exist_ok=True)
             shutil.rmtree(folder)

@@ -1,11 +1,35 @@
 #include "compiler/analysis/relations/differences.h"
 
+#include <array>
+
 #include "compiler/analysis/relations/compression.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace dtranspile::verify {
 namespace {
+
+// Operands of an op that only some of its results are made from: running statistics that a training
+// step moves and does not read, gradients beside the count of steps.
+struct Apart {
+  llvm::StringLiteral type;
+  std::array<llvm::StringLiteral, 2> operands;
+  std::array<llvm::StringLiteral, 4> results;  // that are not made from them
+};
+constexpr Apart kApart[] = {
+    {"batch_norm", {"Mean", "Variance"}, {"Y", "SavedMean", "SavedVariance", "ReserveSpace"}},
+    {"update_loss_scaling", {"X", ""}, {"LossScaling", "OutGoodSteps", "OutBadSteps", ""}},
+};
+
+const Apart* apartOf(mlir::Operation* op) {
+  if (!pd::OpView::isFrameworkOp(op)) return nullptr;
+  const pd::OpView view(op);
+  const Apart* row = llvm::find_if(kApart, [&](const Apart& one) { return one.type == view.type(); });
+  // With given statistics it normalises by them.
+  const bool given = view.getBool("is_test") || view.getBool("use_global_stats");
+  return row == std::end(kApart) || given ? nullptr : row;
+}
 
 // A value, a version of a variable, or what joins many operands to many results.
 struct Node {
@@ -242,9 +266,23 @@ void Flow::visitLocal(mlir::Operation& op) {
     if (startup_ && framework && (!spec || spec->effects != pd::kPure)) differ(result, all());
   }
   if (op.getNumOperands() == 0) return;
-  const unsigned hub = add();
-  for (mlir::Value operand : op.getOperands()) join(nodeOf(operand), hub);
-  for (mlir::Value result : op.getResults()) join(hub, nodeOf(result));
+  const unsigned common = add(), hub = add();  // what all results are made from; the rest
+  join(common, hub);
+  llvm::SmallPtrSet<mlir::Value, 4> without;
+  llvm::SmallDenseMap<mlir::Value, unsigned, 4> times;
+  for (mlir::Value operand : op.getOperands()) ++times[operand];
+  if (const Apart* apart = apartOf(&op)) {
+    const pd::OpView view(&op);
+    for (llvm::StringRef slot : apart->results)
+      for (unsigned i = 0; i < view.outputCount(slot); ++i) without.insert(view.output(slot, i));
+    for (llvm::StringRef slot : apart->operands)
+      for (unsigned i = 0; i < view.inputCount(slot); ++i)
+        if (mlir::Value value = view.input(slot, i); value && --times[value] == 0) join(nodeOf(value), hub);
+  }
+  for (mlir::Value operand : op.getOperands())
+    if (times[operand]) join(nodeOf(operand), common);
+  for (mlir::Value result : op.getResults())
+    join(without.contains(result) ? common : hub, nodeOf(result));
 }
 
 void Flow::visit(mlir::Operation& op) {

@@ -58,10 +58,12 @@ constexpr StrategyFact kStrategyFacts[] = {
        return manifest["roles"].empty() ? Json(0) : manifest["roles"][0]["ranks"];
      }},
     {"collective_mode",
-     [](mlir::ModuleOp job, const Json&) {
+     [](mlir::ModuleOp job, const Json& manifest) {
        const Contracts contracts = Contracts::of(job);
-       return Json(contracts.declares(kLocalSgdTag) && !followsLoss(contracts) ? "local_sgd"
-                                                                               : "grad_allreduce");
+       if (contracts.declares(kLocalSgdTag) && !followsLoss(contracts)) return Json("local_sgd");
+       // One rank has nothing to average.
+       const bool alone = !manifest["roles"].empty() && manifest["roles"][0]["ranks"] == 1;
+       return alone ? Json() : Json("grad_allreduce");
      }},
     {"adaptive_localsgd",
      [](mlir::ModuleOp job, const Json&) {

@@ -25,6 +25,13 @@ bool hasEffect(mlir::Operation* op) {
   return found.wasInterrupted();
 }
 
+// Goes on with the numbers of the process.
+bool continuesSequence(mlir::Operation* op) {
+  if (!pd::OpView::isFrameworkOp(op) || op->getNumRegions() > 0) return false;
+  const pd::OpView view(op);
+  return view.spec() && (view.spec()->effects & pd::kRandom) && view.getInt("seed") == 0;
+}
+
 }  // namespace
 
 bool Needed::mark(mlir::Block& block) {
@@ -37,7 +44,9 @@ bool Needed::mark(mlir::Block& block) {
 bool Needed::mark(mlir::Operation& op) {
   if (llvm::isa<dist::OnOp>(op)) return markGuard(&op);
   if (llvm::isa<dist::MicroOp, dist::ForeachBlockOp>(op)) return markRepeated(&op);
-  if (!hasEffect(&op) &&
+  const bool continues = keepsSequence_ && continuesSequence(&op);
+  if (continues) values_.insert(op.result_begin(), op.result_end());
+  if (!continues && !hasEffect(&op) &&
       llvm::none_of(op.getResults(), [&](mlir::Value v) { return values_.contains(v); }))
     return false;
   take(op);

@@ -11,6 +11,9 @@ namespace dtranspile::lower {
 class Needed {
  public:
   void add(mlir::Value value) { values_.insert(value); }
+  // Draws without a seed of their own are one sequence, as in start-up programs: those that nobody
+  // reads are made too, for the sake of those after them.
+  void keepSequence() { keepsSequence_ = true; }
   // Marks what a block is needed for, from its end: after what is read of it outside has been
   // added. Whether any op of it is.
   bool mark(mlir::Block& block);
@@ -25,6 +28,7 @@ class Needed {
   bool markRepeated(mlir::Operation* op);
   void take(mlir::Operation& op);
 
+  bool keepsSequence_ = false;
   llvm::DenseSet<mlir::Value> values_;
   llvm::DenseSet<mlir::Operation*> live_;
 };

@@ -51,6 +51,7 @@ llvm::FailureOr<PlanProgram> ProgramLowering::run(mlir::Block& block) {
   if (failed(findFetches(block))) return failure();
   for (const Fetched& fetch : fetched_)
     if (fetch.value) needed().add(fetch.value);
+  if (request().startup) needed().keepSequence();
   needed().mark(block);
   if (!request().startup) numberRandomOps();
   takeArguments(block);

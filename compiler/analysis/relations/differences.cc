@@ -25,7 +25,8 @@ constexpr Apart kApart[] = {
 const Apart* apartOf(mlir::Operation* op) {
   if (!pd::OpView::isFrameworkOp(op)) return nullptr;
   const pd::OpView view(op);
-  const Apart* row = llvm::find_if(kApart, [&](const Apart& one) { return one.type == view.type(); });
+  const Apart* row =
+      llvm::find_if(kApart, [&](const Apart& one) { return one.type == view.type(); });
   // With given statistics it normalises by them.
   const bool given = view.getBool("is_test") || view.getBool("use_global_stats");
   return row == std::end(kApart) || given ? nullptr : row;
@@ -277,7 +278,8 @@ void Flow::visitLocal(mlir::Operation& op) {
       for (unsigned i = 0; i < view.outputCount(slot); ++i) without.insert(view.output(slot, i));
     for (llvm::StringRef slot : apart->operands)
       for (unsigned i = 0; i < view.inputCount(slot); ++i)
-        if (mlir::Value value = view.input(slot, i); value && --times[value] == 0) join(nodeOf(value), hub);
+        if (mlir::Value value = view.input(slot, i); value && --times[value] == 0)
+          join(nodeOf(value), hub);
   }
   for (mlir::Value operand : op.getOperands())
     if (times[operand]) join(nodeOf(operand), common);

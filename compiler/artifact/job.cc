@@ -1,5 +1,6 @@
 #include "compiler/artifact/job.h"
 
+#include "compiler/artifact/manifest_schema.h"
 #include "compiler/import/guarded_parse.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -17,7 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchema = 1;
 constexpr int64_t kMaxManifestBytes = int64_t{256} << 20;
 constexpr int64_t kMaxModuleBytes = int64_t{4} << 30;
 
@@ -75,9 +75,10 @@ mlir::LogicalResult checkManifest(mlir::MLIRContext* context, llvm::StringRef pa
     if (found->type() != row.type)
       return fail(context, path) << "field '" << row.name << "' is a " << found->type_name();
   }
-  if (manifest["schema"].get<uint64_t>() != kSchema)
+  if (manifest["schema"].get<uint64_t>() != kManifestSchema)
     return fail(context, path) << "has schema " << manifest["schema"].get<uint64_t>()
-                               << ", this program reads schema " << kSchema << "; transpile again";
+                               << ", this program reads schema " << kManifestSchema
+                               << "; transpile again";
   return mlir::success();
 }
 

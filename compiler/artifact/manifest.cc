@@ -3,6 +3,7 @@
 #include "compiler/analysis/program_info.h"
 #include "compiler/artifact/fetches.h"
 #include "compiler/artifact/job.h"
+#include "compiler/artifact/manifest_schema.h"
 #include "compiler/artifact/producer.h"
 #include "compiler/specialize/specialize.h"
 #include "dialects/dist/dist.h"
@@ -155,7 +156,7 @@ Json ledger(dist::RoleOp role) {
 // that were found before (reading a job does not analyse it again).
 nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy,
                                     const Json* knownFetches) {
-  Json manifest = {{"schema", 1u},
+  Json manifest = {{"schema", kManifestSchema},
                    {"digest", ""},
                    {"producer", kProducer},
                    {"mode", strategy.value("mode", "")},

@@ -279,7 +279,7 @@ def manifests(check):
     for field, value, what in (
         ("digest", None, "lacks the field 'digest'"),
         ("roles", "trainer", "field 'roles' is a string"),
-        ("schema", 99, "has schema 99, this program reads schema 1; transpile again"),
+        ("schema", 99, "has schema 99, this program reads schema 2; transpile again"),
     ):
         wrong = dict(right, **{field: value})
         if value is None:

@@ -174,9 +174,9 @@ def : Composes<Pipeline, [Amp], "amp_pipeline",
                "each stage looks at its gradients, and all know whether any has found something">;
 def : Composes<Pipeline, [Recompute], "pair_recompute_pipeline">;
 def : Later<Pipeline, [Asp], "masks would have to lie on the stages of their parameters">;
-def : Later<Pipeline, [GradientMerge],
-            "the branch of the k-th step would have to be cut over the stages; take accumulate_steps "
-            "k times as large">;
+def : Composes<GradientMerge, [Pipeline], "pair_gradient_merge_pipeline",
+               "every step adds up its micro-batches; in the branch of the k-th step each stage updates "
+               "what is its own">;
 def : Composes<Amp, [TensorParallel], "pair_amp_tensor_parallel",
                "every rank looks at its parts of the gradients, and the flags are joined">;
 def : Composes<GradientMerge, [TensorParallel], "pair_gradient_merge_tensor_parallel",

@@ -4,6 +4,7 @@
 
 #include "dialects/dist/lookup.h"
 #include "passes/pipeline/loop.h"
+#include "passes/support/branch.h"
 #include "passes/support/step.h"
 
 namespace dtranspile::passes::pipeline {
@@ -19,19 +20,30 @@ namespace {
 //
 // Turns order the rest: within a turn stages work independently, between two turns values travel. A
 // node is in the earliest turn in which its operands are known to its stages and its variables have
-// been written.
+// been written. Ops in the block of a branch that is cut are nodes like those around it.
 class OncePlanner {
  public:
-  OncePlanner(const Target& target, const Plan& plan) : target_(target), plan_(plan) {}
+  // `cut`: the branches whose blocks are placed op by op; others run whole.
+  OncePlanner(const Target& target, const Plan& plan, const llvm::SetVector<mlir::Operation*>& cut)
+      : target_(target), plan_(plan), cut_(cut) {}
 
-  mlir::FailureOr<OncePlan> run() {
+  mlir::LogicalResult place() {
     findReaders();
-    if (mlir::failed(collect())) return mlir::failure();
+    if (mlir::failed(collect(*main().getBodyBlock(), -1))) return mlir::failure();
     while (findAble()) {
     }
     choosePlaces();
-    if (mlir::failed(checkBlocks())) return mlir::failure();
-    chooseTurns();
+    checkBlocks();
+    return mlir::success();
+  }
+
+  // An op whose blocks no stage can run whole; null where there is none.
+  mlir::Operation* scattered() const { return scattered_; }
+
+  OncePlan finish() {
+    llvm::MapVector<int, std::vector<int>> blocks;
+    for (auto [i, node] : llvm::enumerate(nodes())) blocks[node.inside].push_back(i);
+    for (const auto& [branch, block] : blocks) chooseTurns(block);
     return std::move(once_);
   }
 
@@ -71,6 +83,9 @@ class OncePlanner {
     for (auto get : main().getBodyBlock()->getOps<pd::GetOp>())
       for (mlir::Operation* user : get->getUsers())
         if (plan_.once.contains(user)) behind.insert(get.getVarAttr().getAttr());
+    for (mlir::Operation* branch : cut_)
+      for (auto get : branch->getRegion(0).front().getOps<pd::GetOp>())
+        behind.insert(get.getVarAttr().getAttr());
     for (auto& [variable, stages] : readers_) {
       auto var = llvm::dyn_cast_or_null<pd::VarOp>(
           mlir::SymbolTable::lookupSymbolIn(target_.job.role, variable));
@@ -91,11 +106,12 @@ class OncePlanner {
 
   // Nodes in program order. What a node takes is either another node, or at every stage already; a
   // value of a single micro-batch is neither, and is refused with the op that reads it.
-  mlir::LogicalResult collect() {
-    for (const Sum& sum : plan_.sums)
+  mlir::LogicalResult collect(mlir::Block& block, int inside) {
+    for (const Sum& sum : inside < 0 ? llvm::ArrayRef<Sum>(plan_.sums) : llvm::ArrayRef<Sum>())
       once_.nodeOf[sum.term] = add({.kind = Node::Kind::Total, .value = sum.term});
-    for (mlir::Operation& op : *main().getBodyBlock()) {
-      Node node{.op = &op};
+    for (mlir::Operation& op : block) {
+      Node node{.op = &op, .inside = inside};
+      if (llvm::isa<pd::DeclOp, pd::YieldOp>(op)) continue;
       if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
         node.kind = Node::Kind::Get;
         node.reads.push_back(get.getVarAttr().getAttr());
@@ -105,8 +121,10 @@ class OncePlanner {
         node.writes.push_back(set.getVarAttr().getAttr());
       } else if (auto sum = llvm::dyn_cast<dist::AllReduceOp>(op); sum && !isBetweenLayers(sum)) {
         if (termBehind(sum.getResult(0), target_) != sum.getResult(0)) continue;
-      } else if (!plan_.once.contains(&op)) {
+      } else if (inside < 0 && !plan_.once.contains(&op)) {
         continue;
+      } else if (cut_.contains(&op)) {
+        node.kind = Node::Kind::Branch;
       }
       op.walk([&](mlir::Operation* inner) {
         if (inner == &op) return;
@@ -133,6 +151,8 @@ class OncePlanner {
       const int number = add(std::move(node));
       for (int taken : nodes()[number].takes) nodes()[taken].users.push_back(number);
       for (mlir::Value result : op.getResults()) once_.nodeOf[result] = number;
+      if (cut_.contains(&op) && mlir::failed(collect(op.getRegion(0).front(), number)))
+        return mlir::failure();
     }
     return mlir::success();
   }
@@ -193,6 +213,12 @@ class OncePlanner {
         continue;
       }
       node.able = target_.all();
+      // All stages take a branch that is cut, or none.
+      if (node.kind == Node::Kind::Branch) {
+        for (int taken : node.takes)
+          nodes()[taken].shared |= !target_.isAll(ableOf(nodes()[taken]));
+        continue;
+      }
       for (mlir::StringAttr variable : node.reads)
         if (auto at = once_.variables.find(variable); at != once_.variables.end())
           node.able &= at->second;
@@ -262,8 +288,8 @@ class OncePlanner {
         if (other.kind != Node::Kind::Join) need |= other.place;
         else if (!holds(node, other.place)) need |= first(node.able);
       }
-      if (node.kind == Node::Kind::Set) {
-        node.place = need;
+      if (node.kind == Node::Kind::Set || node.kind == Node::Kind::Branch) {
+        node.place = node.kind == Node::Kind::Set ? need : target_.all();
         continue;
       }
       if (!used && (node.kind == Node::Kind::Total || node.kind == Node::Kind::Get)) {
@@ -302,23 +328,25 @@ class OncePlanner {
     return spec && spec->effects == pd::kPure && op->getNumRegions() == 0;
   }
 
-  mlir::LogicalResult checkBlocks() {
+  // What has blocks runs where all that they touch is, and on all stages that have what they set.
+  void checkBlocks() {
     for (const Node& node : nodes()) {
-      if (node.kind == Node::Kind::Set || node.writes.empty()) continue;
+      if (node.kind != Node::Kind::Op || node.op->getNumRegions() == 0 || scattered_) continue;
       for (mlir::StringAttr variable : node.writes)
-        if (once_.variables.lookup(variable).test(node.able) && !scattered_) scattered_ = node.op;
+        if (once_.variables.lookup(variable).test(node.able)) scattered_ = node.op;
+      for (const auto* touched : {&node.reads, &node.writes})
+        for (mlir::StringAttr variable : *touched)
+          if (auto at = once_.variables.find(variable);
+              at != once_.variables.end() && node.place.test(at->second))
+            scattered_ = node.op;
     }
-    if (!scattered_) return mlir::success();
-    return scattered_->emitError()
-           << pd::OpView(scattered_).type()
-           << " reads or sets variables of several stages in its blocks, and control flow runs on "
-              "one stage: ask for pipeline without what makes it";
   }
 
-  // Program order of what touches one variable stays, and so does that of values.
-  void chooseTurns() {
+  // Of one block. Program order of what touches one variable stays, and so does that of values.
+  void chooseTurns(llvm::ArrayRef<int> block) {
     llvm::DenseMap<mlir::StringAttr, std::vector<int>> touched;
-    for (auto [i, node] : llvm::enumerate(nodes())) {
+    for (int i : block) {
+      Node& node = nodes()[i];
       if (node.dropped) continue;
       for (int taken : node.takes) node.turn = std::max(node.turn, nodes()[taken].ready());
       const auto after = [&](mlir::StringAttr variable, bool set) {
@@ -334,22 +362,24 @@ class OncePlanner {
       for (mlir::StringAttr variable : node.reads) touched[variable].push_back(i);
       for (mlir::StringAttr variable : node.writes) touched[variable].push_back(i);
     }
-    delayReads(touched);
+    delayReads(block, touched);
   }
 
   // What follows from variables alone is read and computed in the turn that needs it, not handed on
   // from the first one.
-  void delayReads(const llvm::DenseMap<mlir::StringAttr, std::vector<int>>& touched) {
-    std::vector<bool> free(nodes().size());
-    for (auto [i, node] : llvm::enumerate(nodes())) {
+  void delayReads(llvm::ArrayRef<int> block,
+                  const llvm::DenseMap<mlir::StringAttr, std::vector<int>>& touched) {
+    llvm::DenseMap<int, bool> free;
+    for (int i : block) {
+      const Node& node = nodes()[i];
       const bool read = node.kind == Node::Kind::Get;
       const bool op = node.kind == Node::Kind::Op && pd::OpView::isFrameworkOp(node.op) &&
                       isIdle(node.op) && node.reads.empty();
       free[i] = !node.dropped && !node.shared && (read || op) &&
-                llvm::all_of(node.takes, [&](int taken) { return free[taken]; });
+                llvm::all_of(node.takes, [&](int taken) { return free.lookup(taken); });
     }
-    for (int i = static_cast<int>(nodes().size()) - 1; i >= 0; --i) {
-      if (!free[i]) continue;
+    for (int i : llvm::reverse(block)) {
+      if (!free.lookup(i)) continue;
       Node& node = nodes()[i];
       int latest = std::numeric_limits<int>::max();
       for (int user : node.users)
@@ -372,16 +402,47 @@ class OncePlanner {
 
   const Target& target_;
   const Plan& plan_;
+  const llvm::SetVector<mlir::Operation*>& cut_;
   OncePlan once_;
   llvm::MapVector<mlir::StringAttr, Stages> readers_;  // stages of the loop, by variable
   llvm::DenseSet<mlir::StringAttr> fixed_;
   mlir::Operation* scattered_ = nullptr;
 };
 
+// Nothing comes into its block or out of it but through variables.
+bool canBeCut(mlir::Operation* op) {
+  return isBranchOfUpdate(op) && op->getRegion(0).getNumArguments() == 0;
+}
+
+// What it sums over micro-batches is summed when they are through, and its block has to be told.
+bool hasSumsOfMicroBatches(mlir::Operation* branch, const Target& target) {
+  return branch
+      ->walk([&](dist::AllReduceOp sum) {
+        return sumsMicroBatches(sum, target) ? mlir::WalkResult::interrupt()
+                                             : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 }  // namespace
 
+// A branch that one stage can run stays whole; one that none can is cut, and all is planned again:
+// where the ops of its block are decides where variables are.
 mlir::FailureOr<OncePlan> planOnce(const Target& target, const Plan& plan) {
-  return OncePlanner(target, plan).run();
+  llvm::SetVector<mlir::Operation*> cut;
+  for (mlir::Operation* op : plan.once)
+    if (canBeCut(op) && hasSumsOfMicroBatches(op, target)) cut.insert(op);
+  while (true) {
+    OncePlanner planner(target, plan, cut);
+    if (mlir::failed(planner.place())) return mlir::failure();
+    mlir::Operation* scattered = planner.scattered();
+    if (!scattered) return planner.finish();
+    if (!canBeCut(scattered) || !cut.insert(scattered))
+      return scattered->emitError()
+             << pd::OpView(scattered).type()
+             << " reads or sets variables of several stages in its blocks, and takes or gives "
+                "values of its own: it runs on one stage; ask for pipeline without what makes it";
+  }
 }
 
 }  // namespace dtranspile::passes::pipeline

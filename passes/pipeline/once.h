@@ -1,5 +1,7 @@
 // What runs once per step, behind the loop: on which stages each op runs, in which turn, and which
-// values travel between stages. Between two turns values are made known to other stages.
+// values travel between stages. Between two turns values are made known to other stages. A branch
+// whose block touches variables of several stages is taken by all of them, and its block is placed
+// and ordered as what is around it: turns of a block are its own.
 #pragma once
 
 #include "mlir/IR/IRMapping.h"
@@ -8,10 +10,11 @@
 namespace dtranspile::passes::pipeline {
 
 struct Node {
-  enum class Kind { Total, Get, Op, Join, Set };
+  enum class Kind { Total, Get, Op, Join, Set, Branch };
   Kind kind = Kind::Op;
   mlir::Operation* op = nullptr;  // none: a total
   mlir::Value value = {};         // of a total
+  int inside = -1;                // the node of the branch in whose block it stands
   std::vector<int> takes = {};    // nodes of its operands
   std::vector<int> users = {};
   std::vector<mlir::StringAttr> reads = {}, writes = {};  // variables

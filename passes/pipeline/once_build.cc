@@ -21,24 +21,43 @@ class OnceBuilder {
   // many stages come first, since a stage of its own may take what all have computed.
   void run() {
     for (const Sum& sum : plan_.sums) values_[sum.term] = sum.total;
+    buildTurns(-1);
+  }
+
+ private:
+  // Those of the step, or of the block of one branch.
+  void buildTurns(int inside) {
     std::map<int, std::map<Stages, std::vector<int>, LargerFirst>> turns;
     std::map<int, std::vector<int>> joins, shares;
+    int last = 0;
     for (auto [i, node] : llvm::enumerate(once_.nodes)) {
       const int number = static_cast<int>(i);
-      if (node.dropped) continue;
+      if (node.dropped || node.inside != inside) continue;
       if (node.kind == Node::Kind::Join) joins[node.turn].push_back(number);
       else if (node.kind != Node::Kind::Total) turns[node.turn][node.place].push_back(number);
       if (node.shared) shares[node.turn].push_back(number);
-      last_ = std::max(last_, node.turn);
+      last = std::max(last, node.turn);
     }
-    for (int turn = 0; turn <= last_; ++turn) {
+    for (int turn = 0; turn <= last; ++turn) {
       for (const auto& [place, nodes] : turns[turn]) buildGroup(place, nodes);
       broadcast(shares[turn]);
       for (int node : joins[turn]) join(once_.nodes[node]);
     }
   }
 
- private:
+  // On all stages: what each of them does is in guards of the block.
+  void buildBranch(int number, mlir::IRMapping& local) {
+    mlir::Operation* old = once_.nodes[number].op;
+    mlir::Block& theirs = old->getRegion(0).front();
+    mlir::Operation* branch = builder_.cloneWithoutRegions(*old, local);
+    branch->removeAttr(dist::kStageAttr);
+    const mlir::OpBuilder::InsertionGuard back(builder_);
+    builder_.setInsertionPointToEnd(&branch->getRegion(0).emplaceBlock());
+    for (auto decl : theirs.getOps<pd::DeclOp>()) builder_.clone(*decl.getOperation());
+    buildTurns(number);
+    builder_.clone(*theirs.getTerminator());
+  }
+
   mlir::Location loc() { return pd::ProgramOp(target_.job.main).getLoc(); }
   const Node* nodeOf(mlir::Value behind) const {
     auto found = once_.nodeOf.find(behind);
@@ -103,7 +122,8 @@ class OnceBuilder {
     for (int number : numbers) {
       const Node& node = once_.nodes[number];
       for (mlir::Value operand : operandsOf(node.op)) give(operand, builder, local);
-      builder.clone(*node.op, local)->removeAttr(dist::kStageAttr);
+      if (node.kind == Node::Kind::Branch) buildBranch(number, local);
+      else builder.clone(*node.op, local)->removeAttr(dist::kStageAttr);
     }
   }
 
@@ -234,7 +254,6 @@ class OnceBuilder {
   mlir::OpBuilder& builder_;
   mlir::IRMapping& plain_;
   llvm::DenseMap<mlir::Value, mlir::Value> values_;  // of the program as it was -> now
-  int last_ = 0;
 };
 
 }  // namespace

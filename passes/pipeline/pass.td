@@ -10,7 +10,8 @@ def Pipeline : Pass<"pipeline", "::mlir::ModuleOp"> {
     backward part become a `dist.micro` with a task F and a task B for every part of the model;
     values go from stage to stage by `dist.transfer`, to where they are read. A sum over the axis
     `micro` becomes an accumulation, which begins with zeros; what is left of the axes of such a sum
-    is summed once, behind the loop.
+    is summed once, behind the loop. What variables add up over steps (gradient-merge), of every
+    micro-batch a term, is added up so as well: behind the loop the sum of a step goes to the variable.
 
     What runs once per step stands behind the loop, each op on the stages that need what it gives and
     have what it takes. A sum of terms of several stages (a global norm; the gradient of a parameter
@@ -20,6 +21,10 @@ def Pipeline : Pass<"pipeline", "::mlir::ModuleOp"> {
     counters are on all. In start-up each stage makes its own variables; those that several stages
     hold and that are drawn are broadcast.
 
+    A branch of the update runs on one stage, or, where it touches variables of several ones and takes
+    and gives values only through variables, on all: its condition is computed by each of them, and
+    the ops of its block are placed like those behind the loop.
+
     The loss, and every other number of the forward part of which the analysis knows how, is added up
     over the micro-batches and scaled to what the program computes of the whole batch.
 
@@ -28,8 +33,9 @@ def Pipeline : Pass<"pipeline", "::mlir::ModuleOp"> {
 
     Refused by name: a variable that is set once per micro-batch (running statistics of a batch norm)
     where there are several; gradients by rows; an op that takes a value of a later stage in the
-    forward part, or of an earlier one's gradient in the backward part; control flow that needs
-    several stages; values of micro-batches that an update reads and that are no sum over them.
+    forward part, or of an earlier one's gradient in the backward part; control flow of the model that
+    needs several stages, and branches of the update that do and take values; values of micro-batches
+    that an update reads and that are no sum over them.
 
     Example: `pipeline{axes=pp micro=micro schedule_mode=1F1B}`
 

@@ -67,8 +67,11 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
   // What the update sums over layers may come from several stages (norms of gradients): each number
   // by itself, on its own stage.
   static void takeApartOnce(pd::ProgramOp main) {
-    for (auto sum : llvm::make_early_inc_range(main.getBodyBlock()->getOps<dist::AllReduceOp>())) {
-      if (sum.getInputs().size() < 2 || !isBetweenLayers(sum) || !runsOnce(sum)) continue;
+    llvm::SmallVector<dist::AllReduceOp> sums;
+    main.walk([&](dist::AllReduceOp sum) {
+      if (sum.getInputs().size() > 1 && isBetweenLayers(sum) && runsOnce(sum)) sums.push_back(sum);
+    });
+    for (dist::AllReduceOp sum : sums) {
       mlir::OpBuilder builder(sum);
       for (auto [input, result] : llvm::zip(sum.getInputs(), sum.getResults())) {
         auto one = dist::AllReduceOp::create(builder, sum.getLoc(),
@@ -97,9 +100,18 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
     }
   }
 
-  // The axis of micro-batches has no ranks from here on.
+  // The axis of micro-batches has no ranks from here on: what a variable had of each of them (added
+  // up over steps) it has of them all.
   void makeTime(pipeline::Target& target) {
     mlir::Builder builder(&getContext());
+    for (auto var : dist::RoleOp(target.job.role).getBody().front().getOps<pd::VarOp>()) {
+      auto held = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+      if (!held || !held.lookup(target.micro.getValue())) continue;
+      llvm::SmallVector<dist::AxisRelAttr> states;
+      for (dist::AxisRelAttr state : held.getAxes())
+        if (state.getAxis() != target.micro) states.push_back(state);
+      var->setAttr(dist::kRelAttr, dist::RelAttr::of(held.getVariable(), states));
+    }
     for (auto comm : llvm::make_early_inc_range(getOperation().getOps<dist::CommOp>())) {
       if (!comm.overAxis(target.micro.getValue())) continue;
       llvm::SmallVector<mlir::Attribute> left;

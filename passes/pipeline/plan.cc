@@ -231,14 +231,30 @@ class Planner {
     return mlir::success();
   }
 
-  // The gradients that reduce-gradients sums over the axis of the micro-batches; whatever else runs
-  // once must not see a micro-batch. Joined fan-ins run once as well and go to their place in
-  // program order.
+  // Whether a variable that adds up over steps holds a term of every micro-batch
+  // (reduce-gradients). The sum over these is taken before it is added to the variable, which is
+  // the same in the end and needs one variable instead of one per micro-batch.
+  bool holdsTerms(mlir::Operation* op) const {
+    auto set = llvm::cast<pd::SetOp>(*op->user_begin());
+    auto var = mlir::SymbolTable::lookupSymbolIn(target_.job.role, set.getVarAttr().getAttr());
+    auto held = var ? var->getAttrOfType<dist::RelAttr>(dist::kRelAttr) : dist::RelAttr();
+    auto state = held ? held.lookup(target_.micro.getValue()) : dist::AxisRelAttr();
+    return target_.micros == 1 ||
+           state == dist::AxisRelAttr::partial(target_.micro, dist::Reduce::Sum);
+  }
+
+  // The gradients that reduce-gradients sums over the axis of the micro-batches, and those that are
+  // added up over steps; whatever else runs once must not see a micro-batch. Joined fan-ins run
+  // once as well and go to their place in program order.
   mlir::LogicalResult findSums() {
     for (auto sum : body_.getOps<dist::AllReduceOp>())
       if (sumsMicroBatches(sum, target_))
         for (mlir::Value input : sum.getInputs())
           if (mlir::failed(addTerms(input, sum))) return mlir::failure();
+    for (mlir::Operation* op : plan_.once)
+      if (addsUpOverSteps(op) && holdsTerms(op))
+        for (mlir::Value operand : op->getOperands())
+          if (plan_.maker(operand) && mlir::failed(addTerms(operand, op))) return mlir::failure();
     llvm::SetVector<mlir::Operation*> once;
     for (mlir::Operation& op : body_)
       if (plan_.once.contains(&op) || joined_.contains(&op)) once.insert(&op);
@@ -246,6 +262,7 @@ class Planner {
     for (mlir::Operation* op : plan_.once)
       for (mlir::Value operand : operandsOf(op)) {
         if (joined_.contains(op) || !plan_.maker(operand)) continue;
+        if (addsUpOverSteps(op) && plan_.sumOf.contains(operand)) continue;
         return op->emitError("reads '")
                << dist::nameOf(operand)
                << "', of which every micro-batch has one of its own, and runs once per step: only "

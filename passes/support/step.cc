@@ -33,7 +33,19 @@ int roleIn(mlir::Operation* op) {
   return role;
 }
 
+bool addsUpOverSteps(mlir::Operation* op) {
+  if (!pd::OpView::isFrameworkOp(op) || pd::OpView(op).type() != "sum" ||
+      op->getNumOperands() != 2 || !op->hasOneUse())
+    return false;
+  auto set = llvm::dyn_cast<pd::SetOp>(*op->user_begin());
+  return set && llvm::count_if(op->getOperands(), [&](mlir::Value value) {
+                  auto get = value.getDefiningOp<pd::GetOp>();
+                  return get && get.getVarAttr() == set.getVarAttr();
+                }) == 1;
+}
+
 bool runsOnce(mlir::Operation* op) {
+  if (addsUpOverSteps(op)) return true;
   const int role = roleIn(op);
   return (role & pd::kOptimize) || role == pd::kLrSched;
 }

@@ -16,7 +16,10 @@ bool isBetweenLayers(mlir::Operation* op);
 // of which it stands. pd::kForward for others.
 int roleIn(mlir::Operation* op);
 
-// Runs once per step: the update, and schedules of the learning rate.
+// Adds what a step gives to a variable that adds up over steps (gradient-merge): @v = @v + value.
+bool addsUpOverSteps(mlir::Operation* op);
+
+// Runs once per step: the update, schedules of the learning rate, and what adds up over steps.
 bool runsOnce(mlir::Operation* op);
 bool isBackward(mlir::Operation* op);
 

@@ -63,6 +63,13 @@ PAIRS = {
         "fluid18/cosine_adam_mlp": ["2", "2,4", "--sharding"],
         "fluid18/lenet": ["2", "2", "--sharding"],
     }),
+    "gradient_merge_pipeline": ("gradient_merge_case.py", {
+        "static26/mlp_stages": ["2", "2,4", "--pipeline", "--accumulate-steps", "2"],
+        "static26/gpt_tiny_stages": ["2", "2", "--tied", "--pipeline", "--accumulate-steps", "2", "--schedule-mode", "F-then-B"],
+        "static26/gpt_untied_stages": ["2", "2", "--pipeline", "--virtual-stages", "2", "--accumulate-steps", "2"],
+        "fluid18/cosine_adam_mlp": ["2", "3,6", "--schedule-mode", "ZB-H1", "--pipeline", "--stages", "3", "--accumulate-steps", "2"],
+        "fluid18/mnist_mlp": ["2", "4", "--sharding"] + _STAGES,
+    }),
     "gradient_merge_fp16_allreduce": ("fp16_all_reduce_case.py", {
         "fluid18/mnist_mlp": ["2"] + _MERGE,
         "static26/gpt_tiny": ["2"] + _MERGE,
@@ -141,6 +148,12 @@ COMBINATIONS = {
     "shards_stages_recompute_lamb": ("pipeline_case.py", ["static26/gpt_tiny", "4", "'--lamb %s'" % " ".join(_SQRT), "'--sharding --sharding-stage 2 --stages 2 --accumulate-steps 2'"]),
     "shards_split_amp": ("amp_case.py", ["train", "static26/gpt_tiny", "4", "--sharding"] + _SPLIT),
     "shards_split_merge": (_PAIR, ["static26/gpt_tiny", "80", "4/2", "--sharding"] + _MERGE),
+    "split_stages_merge": (_PAIR, ["static26/gpt_tiny", "80", "4/2"] + _STAGES + _MERGE),
+    "shards_stages_merge": ("gradient_merge_case.py", ["static26/mlp_stages", "2", "4", "--sharding", "--pipeline", "--accumulate-steps", "2"]),
+    "stages_merge_lars": ("gradient_merge_case.py", ["static26/mlp_stages", "2", "2,4", "--pipeline", "--accumulate-steps", "2"] + _LARS),
+    "stages_merge_recompute": ("gradient_merge_case.py", ["static26/gpt_tiny", "2", "2", "--tied"] + _STAGES + _SQRT),
+    "stages_merge_amp": ("amp_case.py", ["train", "static26/gpt_tiny_stages", "2,4", "--pipeline", "--accumulate-steps", "2"] + _MERGE),
+    "stages_merge_fp16_allreduce": ("fp16_all_reduce_case.py", ["static26/mlp_stages", "4", "--pipeline", "--accumulate-steps", "2"] + _MERGE),
     "stages_recompute_lamb": ("pipeline_case.py", ["static26/gpt_tiny", "2", "'--lamb %s'" % " ".join(_SQRT), "'--stages 2 --accumulate-steps 2'"]),
 }
 

@@ -142,3 +142,26 @@ pd.program @startup {
     pd.yield
   } : (tensor<1xi1>) -> !pd.tape
 }
+
+// -----
+
+// A branch of the update that takes a value, and sets variables of two stages.
+pd.var @v : tensor<2xf32> {parameter}
+pd.var @w : tensor<2xf32> {parameter}
+pd.var @due : tensor<1xi1>
+pd.program @main {
+  %x = pd.input "x" : tensor<?x2xf32>
+  %v = pd.get @v : tensor<2xf32>
+  %w = pd.get @w : tensor<2xf32>
+  %due = pd.get @due : tensor<1xi1>
+  %a = pd.elementwise_add X(%x) Y(%v) -> Out("a") {axis = -1 : i32} with {dist.stage = 0 : i64} : (tensor<?x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  %b = pd.elementwise_add X(%a) Y(%w) -> Out("b") {axis = -1 : i32} with {dist.stage = 1 : i64} : (tensor<?x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  %c = pd.fill_constant -> Out("c") {dtype = 5 : i32, op_role = 2 : i32, shape = array<i64: 2>, value = 1.0 : f32} : () -> tensor<2xf32>
+  // expected-error @below {{conditional_block reads or sets variables of several stages in its blocks, and takes or gives values of its own: it runs on one stage; ask for pipeline without what makes it}}
+  %s = pd.conditional_block "$capture"(%c) Cond(%due) Input(%c) -> Out() Scope("s") {is_scalar_condition = true, op_role = 2 : i32, sub_block = #pd.block<1>} blocks [{captures = ["c"], idx = 1 : i32, locals = [], parent = 0 : i32, saved = [], written = []}] {
+  ^bb0(%k: tensor<2xf32>):
+    pd.set @v, %k : tensor<2xf32>
+    pd.set @w, %k : tensor<2xf32>
+    pd.yield
+  } : (tensor<2xf32>, tensor<1xi1>, tensor<2xf32>) -> !pd.tape
+}

@@ -105,6 +105,13 @@ STAGES = {
     "geo": SERVERS + ["--preset", "geo", "--geo-sgd-need-push-nums", "2"],
     "dc_asgd": SERVERS + ["--preset", "async", "--enable-dc-asgd"],
     "dgc": ["--trainers", "2", "--dgc"],
+    "dgc_all": ["--trainers", "2", "--dgc", "--dgc-min-size", "1", "--dgc-sparsity", "0.75"],
+    "offload": ["--trainers", "2", "--recompute", "--recompute-checkpoints", "sqrt"]
+    + ["--recompute-offload"],
+    "layers_lamb": ["--trainers", "4"] + LAYERS + ["--lamb"],
+    "layers_lars": ["--trainers", "4"] + LAYERS + ["--lars"],
+    "layers_stage3": ["--trainers", "4"] + LAYERS + ["--sharding", "--sharding-stage", "3"],
+    "sharding_lars": ["--trainers", "2", "--sharding", "--lars"],
     "lamb_every_third": ["--trainers", "2", "--lamb", "--collective-mode", "local_sgd"]
     + ["--localsgd-k-steps", "3"],
     "layers": ["--trainers", "2"] + LAYERS,

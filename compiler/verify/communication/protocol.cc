@@ -166,6 +166,12 @@ class SingleProtocol {
  private:
   void visit(mlir::Operation* op) {
     if (auto phase = llvm::dyn_cast<dist::PhaseOp>(op)) return visitPhase(phase);
+    if (llvm::isa<dist::PullOp>(op) && mode_ == dist::ServeMode::HalfAsync && pushed_ && !ended_)
+      refute(op,
+             typeOf(op) +
+                 " stands before the end of the pushes, for which a half-asynchronous trainer "
+                 "waits before it pulls: it may get what is without its own",
+             "pull after dist.phase push");
     if (!llvm::isa<dist::PushOp>(op)) return;
     if (program_ == "startup")
       return refute(op,

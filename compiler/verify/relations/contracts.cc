@@ -136,6 +136,12 @@ void checkSiteLists(mlir::ModuleOp job, const Contracts& contracts, const Deviat
     const auto at = deviations.find(tag);
     const std::set<std::string> found =
         at == deviations.end() ? std::set<std::string>() : at->second;
+    // Of the sum of gradients no variable has a state of its own: sites.h counts the factor.
+    if (found.empty() && listed.empty() && tag != kGradientSumTag)
+      findings.add(
+          messageAt(job, Message::Level::Refuted, "contract",
+                    "the contract \"" + tag + "\" lists nothing, and nothing deviates by it",
+                    "leave the contract out"));
     for (const std::string& name : listed)
       if (!found.count(name))
         findings.add(messageAt(job, Message::Level::Refuted, "contract",

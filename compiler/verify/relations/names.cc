@@ -10,6 +10,14 @@
 namespace dtranspile::verify {
 namespace {
 
+// Whether the variable of the name is set to the value.
+bool setsVariable(mlir::Value value, llvm::StringRef name) {
+  return llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
+    auto set = llvm::dyn_cast<pd::SetOp>(user);
+    return set && set.getVar() == name;
+  });
+}
+
 class Names {
  public:
   Names(const Question& question, const Store& store, Rung& findings)
@@ -94,11 +102,7 @@ class Names {
   // Exports write under the name: a variable that this value is not set to, or a feed, would be
   // overwritten.
   void checkInserted(mlir::Value value, llvm::StringRef name) {
-    const bool set = llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
-      auto set = llvm::dyn_cast<pd::SetOp>(user);
-      return set && set.getVar() == name;
-    });
-    if (store_.variable(name) && !set)
+    if (store_.variable(name) && !setsVariable(value, name))
       refute(value.getDefiningOp(), "was inserted and gives its result the name of the variable `" +
                                         name.str() + "`, which is not set to it");
     if (feeds_.contains(name))
@@ -171,7 +175,93 @@ class Names {
   llvm::MapVector<llvm::StringRef, mlir::Value> last_;
 };
 
+// Names that a role may give to nothing of its own, and what they are of.
+class TakenNames {
+ public:
+  TakenNames(dist::RoleOp role, pd::ProgramOp program, const Reference& reference)
+      : reference_(reference) {
+    for (auto var : role.getBody().front().getOps<pd::VarOp>()) variables_.insert(var.getSymName());
+    for (pd::InputOp input : inputsOf(program)) feeds_.insert(input.getName());
+  }
+
+  // Empty where the value may have its name. A variable's is that of what it is set to. Gradients
+  // may go on under the name that they have, outside of bodies.
+  std::string of(mlir::Value value, llvm::StringRef name, bool body) const {
+    if (variables_.contains(name) && (body || !setsVariable(value, name)))
+      return "the variable `" + name.str() + "`, which is not set to it";
+    if (variables_.contains(name)) return "";
+    if (feeds_.contains(name)) return "the feed `" + name.str() + "`";
+    const int number = reference_.namedNumber(name);
+    mlir::Operation* original = number < 0 ? nullptr : reference_.definingOp(number);
+    if (!original || (!body && (!pd::OpView::isFrameworkOp(original) ||
+                                (pd::OpView(original).role() & (pd::kBackward | pd::kOptimize)))))
+      return "";
+    return "`" + name.str() + "`, which the reference computes";
+  }
+
+ private:
+  const Reference& reference_;
+  llvm::StringSet<> variables_, feeds_;
+};
+
+class NamesApart {
+ public:
+  NamesApart(bool apart, Rung& findings) : apart_(apart), findings_(findings) {}
+
+  void check(pd::ProgramOp program, const TakenNames& taken) {
+    program.walk([&](mlir::Operation* op) {
+      if (!pd::OpView::isFrameworkOp(op)) return;
+      auto composite = op->getParentOfType<dist::CompositeOp>();
+      if (!composite && (!apart_ || op->hasAttr(dist::kSrcAttr))) return;
+      for (mlir::OpResult result : op->getResults()) {
+        const llvm::StringRef name = pd::nameOf(result);
+        if (name.empty() || name == pd::kEmptyArgument || isOutput(composite, result, name))
+          continue;
+        if (const std::string other = taken.of(result, name, static_cast<bool>(composite));
+            !other.empty())
+          refute(op, (composite ? "stands in the body of a composite and gives its result the name "
+                                  "of "
+                                : "was inserted and gives its result the name of ") +
+                         other);
+      }
+    });
+  }
+
+ private:
+  // What a body hands out may have the name that it has outside.
+  static bool isOutput(dist::CompositeOp composite, mlir::Value value, llvm::StringRef name) {
+    if (!composite) return false;
+    for (mlir::OpOperand& use : value.getUses())
+      if (use.getOwner()->getParentOp() == composite && llvm::isa<dist::YieldOp>(use.getOwner()) &&
+          llvm::cast<mlir::StringAttr>(composite.getOutputNames()[use.getOperandNumber()]) == name)
+        return true;
+    return false;
+  }
+
+  // A walk may have said the same of what it has met.
+  void refute(mlir::Operation* at, std::string text) {
+    Message message = messageAt(at, Message::Level::Refuted, "name", std::move(text),
+                                "give what is inserted a name of its own");
+    for (const Message& said : findings_.messages)
+      if (said.rule == message.rule && said.position == message.position) return;
+    findings_.add(std::move(message));
+  }
+
+  const bool apart_;
+  Rung& findings_;
+};
+
 }  // namespace
+
+void checkNamesApart(mlir::ModuleOp job, bool apart, Rung& findings) {
+  for (llvm::StringRef name : {"startup", "main"}) {
+    const Reference reference(findProgram(referenceModule(job), name));
+    for (auto role : job.getOps<dist::RoleOp>())
+      if (pd::ProgramOp program = findProgram(role, name))
+        NamesApart(apart && name == "main", findings)
+            .check(program, TakenNames(role, program, reference));
+  }
+}
 
 void checkNames(const Question& question, const Store& store, Rung& findings) {
   Names(question, store, findings).check();

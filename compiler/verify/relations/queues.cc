@@ -41,12 +41,19 @@ void checkSending(dist::CommOp comm, const Contracts& contracts, Rung& findings)
     refuteStatement(comm, kStalenessTag, contracts, wanted, findings);
 }
 
-// A signal counts steps: of several that are merged the server sees one.
+// A signal counts steps: of several that are merged the server sees one. Nothing else passes what
+// waits: of gradients the contract says how many become one push.
 void checkSignal(dist::PushOp push, dist::CommOp comm, Rung& findings) {
   mlir::Operation* maker = push.getInput().getDefiningOp();
   const bool signal = maker && pd::OpView::isFrameworkOp(maker) &&
                       !maker->hasAttr(dist::kSrcAttr) &&
                       pd::OpView(maker).type() == "fill_constant";
+  if (!signal && push->hasAttr(dist::kAtOnceAttr))
+    findings.add(messageAt(push, Message::Level::Refuted, "push",
+                           "pushes " + nameText(push.getInput()) +
+                               " past those that wait, and is no signal that counts steps: the "
+                               "gradients of a variable are sent, and merged, in their order",
+                           "let it wait like the others, without dist.at_once"));
   if (signal && !push->hasAttr(dist::kAtOnceAttr) && numberOf(comm, "max_merge_var_num") > 1)
     findings.add(messageAt(push, Message::Level::Refuted, "push",
                            "pushes a constant, of which several are merged on their way: what the "
@@ -70,9 +77,24 @@ void checkRows(mlir::Operation* op, bool exchange, Rung& findings) {
                            "pull the whole"));
 }
 
+// The run-time system sets the counter of exchanges before the last step: where there are none it
+// would set a variable of something else.
+void checkCounter(dist::CommOp comm, dist::ServeOp serve, Rung& findings) {
+  if (serve && serve.getMode() == dist::ServeMode::Geo) return;
+  const llvm::StringRef words[] = {dist::kExchangeCounter, dist::kExchangeSteps};
+  for (llvm::StringRef name : words)
+    if (comm->hasAttr(name))
+      findings.add(messageAt(comm, Message::Level::Refuted, "geo-schedule",
+                             "says " + name.str() +
+                                 ", and joins no trainers with servers of mode geo: nothing is "
+                                 "exchanged by a count",
+                             "leave it out"));
+}
+
 }  // namespace
 
 void checkQueues(mlir::ModuleOp job, const Contracts& contracts, Rung& findings) {
+  for (auto comm : job.getOps<dist::CommOp>()) checkCounter(comm, serverOf(job, comm), findings);
   for (auto comm : job.getOps<dist::CommOp>())
     if (dist::ServeOp serve = serverOf(job, comm);
         serve && serve.getMode() != dist::ServeMode::Geo &&

@@ -231,6 +231,7 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
     rest = withoutAdaptation(job, rung);
   }
   verifyProgram(rest ? *rest : job, "main", loss, /*shares=*/exchanges, rung, totals, deviations);
+  checkNamesApart(job, /*apart=*/static_cast<bool>(rest), rung);
   checkSiteLists(job, contracts, deviations, rung);
   rung.stat("reference_ops", totals.operations);
   rung.stat("values", totals.values);

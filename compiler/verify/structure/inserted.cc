@@ -11,6 +11,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/StringSet.h"
 #include "runtime/base/dtype.h"
 
 namespace dtranspile::verify {
@@ -31,7 +32,9 @@ std::string textOf(const pd::TensorInfo& info) {
 // declared. An extent that is not known fits any.
 class Types {
  public:
-  explicit Types(Rung& rung) : rung_(rung) {}
+  Types(mlir::Operation* reference, Rung& rung) : rung_(rung) {
+    if (reference) reference->walk([&](pd::DeclOp decl) { theirs_.insert(decl.getName()); });
+  }
 
   void check(mlir::Operation* op) {
     const pd::OpView view(op);
@@ -71,8 +74,8 @@ class Types {
              "let `in_dtype` be the element type of what it takes");
   }
 
-  // An export makes the variable that is declared, and none that is not. Of its extents a rank may
-  // have a part.
+  // An export makes the variable that is declared, and none that is not: it writes the ops of
+  // composites' bodies too. Of its extents a rank may have a part.
   void checkDeclared(mlir::Operation* op) {
     for (mlir::Value result : op->getResults()) {
       const llvm::StringRef name = pd::nameOf(result);
@@ -85,7 +88,9 @@ class Types {
       const pd::TensorInfo made = pd::declaredInfo(dist::unlocated(result.getType())),
                            declared = pd::declaredInfo(decl.getValueType());
       if (made.kind != declared.kind ||
-          (made.rankKnown && declared.rankKnown && made.dtype != declared.dtype))
+          (made.rankKnown && declared.rankKnown &&
+           (made.dtype != declared.dtype ||
+            (!theirs_.contains(name) && !mayBePartOf(made, declared)))))
         refute(op, "declaration",
                "gives `" + name.str() + "` as " + textOf(made) + ", and it is declared " +
                    textOf(declared),
@@ -94,6 +99,16 @@ class Types {
   }
 
  private:
+  // Extents are those of the value, or of the whole that a rank has a part of. Versions of the
+  // framework differ in whether one number has a dim.
+  static bool mayBePartOf(const pd::TensorInfo& made, const pd::TensorInfo& whole) {
+    if (made.elements() == 1 && whole.elements() == 1) return true;
+    if (made.rank() != whole.rank()) return false;
+    for (auto [own, all] : llvm::zip(made.dims, whole.dims))
+      if (own >= 0 && all >= 0 && own > all) return false;
+    return true;
+  }
+
   // Whether it is kept under its name, or sent: what a role computes on the way it may leave out.
   static bool leaves(mlir::Value result, llvm::StringRef name) {
     return llvm::any_of(result.getUsers(), [&](mlir::Operation* user) {
@@ -107,6 +122,7 @@ class Types {
   }
 
   Rung& rung_;
+  llvm::StringSet<> theirs_;  // what the reference declares: compared with it
   pd::Declarations declarations_;
 };
 
@@ -244,7 +260,7 @@ void checkParameters(mlir::ModuleOp source, mlir::ModuleOp reference, Rung& rung
 }  // namespace
 
 void checkInserted(mlir::ModuleOp job, Rung& rung) {
-  Types types(rung);
+  Types types(referenceModule(job), rung);
   mlir::ModuleOp source = findModule(job, "source"), reference = findModule(job, "reference");
   if (source && reference) {
     checkReference(source, reference, types);
@@ -254,7 +270,7 @@ void checkInserted(mlir::ModuleOp job, Rung& rung) {
     for (auto program : role.getBody().front().getOps<pd::ProgramOp>()) Blocks(rung).check(program);
     role.walk([&](mlir::Operation* op) {
       if (!pd::OpView::isFrameworkOp(op)) return;
-      if (!op->getParentOfType<dist::CompositeOp>()) types.checkDeclared(op);
+      types.checkDeclared(op);
       if (op->hasAttr(dist::kSrcAttr)) return;
       types.check(op);
       types.checkTaken(op);

@@ -173,16 +173,24 @@ bool declaredInBlock(pd::DeclOp decl, const Reference& reference, Rung& rung) {
 // What passes put in is a value of the step, unless it is a variable of the role.
 void checkInserted(pd::ProgramOp program, const Reference& reference, const Declared& theirs,
                    Rung& rung) {
-  llvm::StringSet<> variables;
+  llvm::StringMap<pd::VarOp> variables;
   for (auto var : program->getParentRegion()->getOps<pd::VarOp>())
-    variables.insert(var.getSymName());
+    variables.try_emplace(var.getSymName(), var);
   program.walk([&](pd::DeclOp decl) {
     const bool top = decl->getBlock() == program.getBodyBlock();
     if (top ? theirs.contains(decl.getName())
             : pd::OpView::isFrameworkOp(decl->getParentOp()) &&
                   declaredInBlock(decl, reference, rung))
       return;
-    const bool held = variables.contains(decl.getName());
+    pd::VarOp var = variables.lookup(decl.getName());
+    const bool held = static_cast<bool>(var);
+    const bool fed = decl.getNeedCheckFeed().value_or(false);
+    if (fed || (decl.getIsParameter().value_or(false) && !(held && var.getParameter())))
+      add(rung, decl, Message::Level::Refuted, "declaration",
+          "declares `" + decl.getName().str() + "` to be " +
+              (fed ? "fed, and the reference has no such feed"
+                   : "a parameter, and the role has none of its name"),
+          "declare what is inserted without that word");
     if (decl.isPersistable() != held)
       add(rung, decl, Message::Level::Refuted, "declaration",
           "declares `" + decl.getName().str() + "` " +

@@ -180,6 +180,44 @@ void checkNames(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   }
 }
 
+// Names of variables that the ops of a region read (by pd.get, or by a word of the op), and that
+// its start-up program sets.
+struct Uses {
+  explicit Uses(dist::RoleOp role) {
+    role.walk([&](mlir::Operation* op) {
+      if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
+        if (auto program = op->getParentOfType<pd::ProgramOp>();
+            program && program.getSymName() == "startup")
+          established.insert(set.getVar());
+        return;
+      }
+      for (mlir::NamedAttribute attribute : op->getAttrs())
+        if (auto symbol = llvm::dyn_cast<mlir::FlatSymbolRefAttr>(attribute.getValue()))
+          read.insert(symbol.getValue());
+    });
+  }
+  llvm::StringSet<> read, established;
+};
+
+// What a role keeps for itself it has for a reason: it begins with a value that start-up sets, and
+// something reads it. Any other variable is no part of the step and none of the reference, and
+// whoever runs, saves or loads the job would be asked for its value.
+void checkOwn(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
+  llvm::StringSet<> originals;
+  for (auto var : reference->getRegion(0).getOps<pd::VarOp>()) originals.insert(var.getSymName());
+  const Uses uses(role);
+  for (auto var : role.getBody().front().getOps<pd::VarOp>()) {
+    const llvm::StringRef name = var.getSymName();
+    if (originals.contains(name)) continue;
+    const bool read = uses.read.contains(name);
+    if (read && uses.established.contains(name)) continue;
+    refute(rung, var, "variable",
+           "adds the variable `" + name.str() + "`, which the reference does not have, and " +
+               (read ? "no start-up program sets it" : "nothing reads it"),
+           read ? "set it in the start-up program of its role" : "remove it");
+  }
+}
+
 }  // namespace
 
 void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
@@ -187,6 +225,7 @@ void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   checkParts(role, rung);
   checkFlat(role, reference, rung);
   checkNames(role, reference, rung);
+  checkOwn(role, reference, rung);
 }
 
 void checkHeld(mlir::ModuleOp job, mlir::Operation* reference, Rung& rung) {

@@ -1,4 +1,5 @@
 // Planted bugs under contracts: averaged parameters, statistics, what a contract is not about.
+#include "dialects/dist/changes.h"
 #include "dialects/pd/declarations.h"
 #include "test/compiler/verify/mutations/edits.h"
 
@@ -372,6 +373,32 @@ TEST_CASE("a contract that lists too much or too little") {
         edit("parts", [](std::vector<std::string>& sites) { sites.push_back("#0 conv2d"); }).text,
         Contains("\"#0 conv2d\""));
   }
+}
+
+TEST_CASE("a contract by which nothing deviates") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+    mlir::Builder builder(job.getContext());
+    const auto word = [&](llvm::StringRef name, llvm::StringRef text) {
+      return builder.getNamedAttr(name, builder.getStringAttr(text));
+    };
+    job->setAttr(dist::kContractsAttr,
+                 builder.getArrayAttr({builder.getDictionaryAttr(
+                     {builder.getNamedAttr("sites", builder.getArrayAttr({})),
+                      word("statement", "gradients are rounded to float16 between ranks"),
+                      word("tag", "fp16_wire")})}));
+  });
+  CHECK_THAT(refuted(report, "contract").text, Contains("nothing deviates by it"));
+}
+
+TEST_CASE("a count of exchanges where there are none") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+    mlir::Builder builder(job.getContext());
+    for (dist::CommOp comm : opsOf<dist::CommOp>(job)) {
+      comm->setAttr(dist::kExchangeCounter, builder.getStringAttr("learning_rate_0"));
+      comm->setAttr(dist::kExchangeSteps, builder.getI64IntegerAttr(2));
+    }
+  });
+  CHECK_THAT(refuted(report, "geo-schedule").text, Contains("nothing is exchanged by a count"));
 }
 
 }  // namespace dtranspile::verify::test

@@ -195,4 +195,44 @@ TEST_CASE("a variable that one rank sets again to what it holds") {
   CHECK(report.overall() == Verdict::Holds);
 }
 
+TEST_CASE("a variable of the job's own is set at start-up, and read") {
+  Strategy everyThird = unfused(4);
+  everyThird.collective_mode = "local_sgd";
+  everyThird.localsgd_k_steps = 3;
+  const auto counter = [](mlir::ModuleOp job) {
+    for (auto var : opsOf<pd::VarOp>(roleOf(job)))
+      if (var.getSymName() == "local_sgd_step") return var;
+    throw std::runtime_error("no local_sgd_step");
+  };
+  SECTION("nobody reads it") {
+    VerifyReport report = verifyEdited(
+        [&](mlir::ModuleOp job, pd::ProgramOp) {
+          mlir::OpBuilder builder(counter(job));
+          llvm::cast<pd::VarOp>(builder.clone(*counter(job))).setSymName("undeclared_extra");
+        },
+        "fluid18/mnist_mlp", everyThird);
+    CHECK_THAT(refuted(report, "variable").text,
+               Contains("adds the variable `undeclared_extra`") && Contains("nothing reads it"));
+  }
+  SECTION("it says that it stands for itself") {
+    VerifyReport report = verifyEdited(
+        [&](mlir::ModuleOp job, pd::ProgramOp) {
+          mlir::OpBuilder builder(counter(job));
+          auto extra = llvm::cast<pd::VarOp>(builder.clone(*counter(job)));
+          extra.setSymName("extra");
+          extra->setAttr(dist::kRelAttr, dist::RelAttr::of(extra.getSymNameAttr(), {}));
+        },
+        "fluid18/mnist_mlp", everyThird);
+    CHECK_THAT(refuted(report, "variable").text, Contains("nothing reads it"));
+  }
+  SECTION("start-up does not set it") {
+    VerifyReport report = verifyEdited(
+        [&](mlir::ModuleOp job, pd::ProgramOp) {
+          lastSet(programOf(job, "startup"), "local_sgd_step").erase();
+        },
+        "fluid18/mnist_mlp", everyThird);
+    CHECK_THAT(refuted(report, "variable").text, Contains("no start-up program sets it"));
+  }
+}
+
 }  // namespace dtranspile::verify::test

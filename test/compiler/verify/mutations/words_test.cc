@@ -88,6 +88,51 @@ TEST_CASE("what an inserted op gives is declared, as what it is") {
              Contains("as int64 [1], and it is declared float32 [1]"));
 }
 
+TEST_CASE("what a pass declares is neither fed nor a parameter, and no larger than the value") {
+  const auto edited = [](const std::function<void(pd::DeclOp)>& edit) {
+    return verifyEdited(
+        [&](mlir::ModuleOp, pd::ProgramOp main) {
+          for (pd::DeclOp decl : opsOf<pd::DeclOp>(main))
+            if (decl.getName() == "local_sgd_k") return edit(decl);
+        },
+        "fluid18/mnist_mlp", everyThird());
+  };
+  CHECK_THAT(
+      refuted(edited([](pd::DeclOp decl) { decl.setNeedCheckFeed(true); }), "declaration").text,
+      Contains("the reference has no such feed"));
+  CHECK_THAT(
+      refuted(edited([](pd::DeclOp decl) { decl.setIsParameter(true); }), "declaration").text,
+      Contains("to be a parameter, and the role has none"));
+  CHECK_THAT(
+      refuted(edited([](pd::DeclOp decl) {
+                decl.setDimsAttr(mlir::Builder(decl.getContext()).getDenseI64ArrayAttr({7, 3}));
+              }),
+              "declaration")
+          .text,
+      Contains("as int64 [1], and it is declared int64 [7, 3]"));
+}
+
+TEST_CASE("values of parts that are looked at by themselves have names of their own") {
+  const auto named = [](const std::string& name) {
+    Strategy strategy = unfused(4);
+    strategy.adaptive_localsgd = true;
+    return verifyEdited(
+        [&](mlir::ModuleOp, pd::ProgramOp main) {
+          mlir::Operation* op = constantNamed(main, "local_sgd_one").operation();
+          mlir::Builder builder(main.getContext());
+          op->setAttr("outs", builder.getArrayAttr({pd::SlotAttr::get(
+                                  main.getContext(), builder.getStringAttr("Out"),
+                                  {builder.getStringAttr(name)})}));
+          pd::Declarations().declare(op->getBlock(), name, op->getResult(0).getType());
+        },
+        "fluid18/fit_a_line", strategy);
+  };
+  CHECK(named("own").overall() == Verdict::Holds);
+  notVerified(named("learning_rate_0"));
+  notVerified(named("fc_0.tmp_0"));
+  notVerified(named("x"));
+}
+
 TEST_CASE("a declaration in a block is the reference's") {
   VerifyReport report = verifyEdited(
       [](mlir::ModuleOp, pd::ProgramOp main) {

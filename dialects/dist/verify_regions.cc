@@ -222,10 +222,37 @@ bool accumulates(mlir::Value value, mlir::Value argument) {
   return type == "sum" || type == "elementwise_add";
 }
 
+// D13: one batch_norm takes `argument` as its running statistics and gives `value` in their place,
+// in a guard too, and nothing else reads the one or the other: it would see what some micro-batch
+// has left.
+bool movesState(mlir::Value value, mlir::Value argument) {
+  auto result = llvm::dyn_cast<mlir::OpResult>(value);
+  if (!result || !value.hasOneUse() || !argument.hasOneUse()) return false;
+  Operation* op = result.getOwner();
+  mlir::OpOperand& use = *argument.use_begin();
+  if (auto on = llvm::dyn_cast<OnOp>(op)) {
+    YieldOp yield = yieldOf(on.getBody());
+    const bool captured = use.getOwner() != op;
+    if (!yield || !on.getOtherwise().empty() ||
+        result.getResultNumber() >= yield.getValues().size() ||
+        (!captured && use.getOperandNumber() >= on.getBody().getNumArguments()))
+      return false;
+    return movesState(yield.getValues()[result.getResultNumber()],
+                      captured ? argument : on.getBody().getArgument(use.getOperandNumber()));
+  }
+  if (use.getOwner() != op || !pd::OpView::isFrameworkOp(op)) return false;
+  const pd::OpView view(op);
+  for (llvm::StringRef state : {"Mean", "Variance"})
+    if (view.type() == "batch_norm" && view.input(state) == argument &&
+        view.output((state + "Out").str()) == value)
+      return true;
+  return false;
+}
+
 }  // namespace
 
-// Values that go from one micro-batch to the next may only be sums: pipelines run micro-batches in
-// different orders on different stages.
+// Values that go from one micro-batch to the next are sums, or state that one op moves and nobody
+// else reads: stages run the tasks of micro-batches in different orders.
 LogicalResult MicroOp::verify() {
   if (mlir::failed(verifyArguments(*this, getBody().getArgumentTypes(), getInits().getTypes())))
     return mlir::failure();
@@ -233,10 +260,11 @@ LogicalResult MicroOp::verify() {
     return emitOpError("results have the types of the initial values");
   if (mlir::failed(verifyYield(*this, getBody(), getOutputs().getTypes()))) return mlir::failure();
   for (auto [value, argument] : llvm::zip(yieldOf(getBody()).getValues(), getBody().getArguments()))
-    if (!accumulates(value, argument))
-      return emitOpError("D13: iteration value ")
-             << argument.getArgNumber()
-             << " is not its old value plus terms; micro-batches run in any order";
+    if (!accumulates(value, argument) && !movesState(value, argument))
+      return emitOpError("D13: iteration value ") << argument.getArgNumber()
+                                                  << " is not its old value plus terms, nor "
+                                                     "running statistics that one op moves; stages "
+                                                     "run micro-batches in orders of their own";
   return mlir::success();
 }
 

@@ -78,9 +78,28 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
     return mlir::success();
   }
 
+  // The op that gives a value, in guards and loops over micro-batches that hand it on; null where
+  // it comes from elsewhere.
+  static mlir::Operation* makerOf(mlir::Value value) {
+    while (true) {
+      if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
+        auto on = llvm::dyn_cast<dist::OnOp>(argument.getOwner()->getParentOp());
+        if (!on) return nullptr;
+        value = on.getInputs()[argument.getArgNumber()];
+        continue;
+      }
+      auto result = llvm::cast<mlir::OpResult>(value);
+      auto on = llvm::dyn_cast<dist::OnOp>(result.getOwner());
+      auto micro = llvm::dyn_cast<dist::MicroOp>(result.getOwner());
+      if (!micro && (!on || !on.getOtherwise().empty())) return result.getOwner();
+      mlir::Block& body = micro ? micro.getBody().front() : on.getBody().front();
+      value = body.getTerminator()->getOperand(result.getResultNumber());
+    }
+  }
+
   // The op that gives what is set; where a branch sets a variable back, that of the set before it.
   static mlir::Operation* writerOf(pd::ProgramOp main, pd::SetOp set) {
-    mlir::Operation* definition = set.getValue().getDefiningOp();
+    mlir::Operation* definition = makerOf(set.getValue());
     const bool assigns = definition && pd::OpView::isFrameworkOp(definition) &&
                          pd::OpView(definition).type() == "assign";
     if (definition &&

@@ -86,7 +86,7 @@ class LoopBuilder {
     for (mlir::Operation* op : llvm::reverse(old_)) {
       std::set<TaskId> users;
       if (plan_.loop.count(op)) users = {plan_.taskOf(op)};
-      else if (plan_.repeatable.contains(op)) users = users_[op];
+      else if (plan_.repeatable.contains(op)) users = placesOf(op);
       else if (plan_.once.contains(op) || plan_.before.contains(op) || llvm::isa<pd::SetOp>(op))
         users = {kOutside};
       for (mlir::Value operand : operandsOf(op))
@@ -95,7 +95,16 @@ class LoopBuilder {
           users_[maker].insert(users.begin(), users.end());
     }
   }
+  // What nobody reads stands between the tasks as well, and so does what it is computed from.
+  const std::set<TaskId>& placesOf(mlir::Operation* op) {
+    std::set<TaskId>& places = users_[op];
+    if (places.empty()) places.insert(kBetween);
+    return places;
+  }
   bool isOutside(mlir::Operation* op) { return users_[op].count(kOutside); }
+  bool isBetween(mlir::Operation* op) {
+    return !isOutside(op) && (users_[op].size() != 1 || users_[op].count(kBetween));
+  }
 
   // In the order of the program, since variables are read and set here.
   void buildFront() {
@@ -182,7 +191,7 @@ class LoopBuilder {
     return name + (variable ? "@MICRO" : "");
   }
 
-  // Zeros on each stage, in the order of `sums`.
+  // Zeros on each stage, in the order of `sums`; state begins as its variable.
   llvm::SmallVector<mlir::Value> beginnings() {
     llvm::SmallVector<mlir::Value> inits(plan_.sums.size());
     for (int64_t stage = 0; stage < target_.stages; ++stage) {
@@ -197,8 +206,14 @@ class LoopBuilder {
       dist::OnOp on = target_.guard(builder_, main().getLoc(), target_.only(stage), {}, types);
       mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(&on.getBody().front());
       llvm::SmallVector<mlir::Value> zeros;
+      mlir::IRMapping states;
       for (unsigned index : own) {
         mlir::Value term = plan_.sums[index].term;
+        if (mlir::Value state = beforeOf(plan_.sums[index])) {
+          give(state, inside, states);
+          zeros.push_back(states.lookup(state));
+          continue;
+        }
         zeros.push_back(
             target_.zeros(inside, main().getLoc(), term.getType(), nameOf(term), pd::kBackward));
       }
@@ -206,6 +221,11 @@ class LoopBuilder {
       for (auto [index, value] : llvm::zip(own, on.getResults())) inits[index] = value;
     }
     return inits;
+  }
+
+  // What the op of a state takes in its place, in the program as it was; null for sums.
+  static mlir::Value beforeOf(const Sum& sum) {
+    return sum.isState() ? pd::OpView(sum.term.getDefiningOp()).input(sum.slot) : mlir::Value();
   }
 
   // The loop: feeds of a micro-batch, what several tasks share, then the tasks in the order of
@@ -225,7 +245,7 @@ class LoopBuilder {
       if (isCut(input, target_))
         feeds_.map(input.getValue(), body.clone(*input.getOperation())->getResult(0));
     for (mlir::Operation* op : old_)
-      if (plan_.repeatable.contains(op) && users_[op].size() != 1 && !isOutside(op)) {
+      if (plan_.repeatable.contains(op) && isBetween(op)) {
         mlir::IRMapping values(feeds_);
         for (mlir::Value operand : op->getOperands()) give(operand, body, values);
         mlir::Operation* copy = cloned(body, op, values);
@@ -260,15 +280,30 @@ class LoopBuilder {
     mlir::IRMapping values;
     for (auto [i, value] : llvm::enumerate(task.takes))
       values.map(value, on.getBody().getArgument(i));
+    llvm::DenseMap<mlir::Operation*, llvm::SmallVector<unsigned, 2>> states;  // positions in sums
+    for (auto [i, index] : llvm::enumerate(task.sums))
+      if (plan_.sums[index].isState())
+        states[plan_.sums[index].term.getDefiningOp()].push_back(static_cast<unsigned>(i));
     for (mlir::Operation* op : task.ops) {
-      for (mlir::Value operand : operandsOf(op)) give(operand, inside, values);
-      cloned(inside, op, values);
+      const llvm::SmallVector<unsigned, 2> moved = states.lookup(op);
+      for (mlir::Value operand : operandsOf(op))
+        if (llvm::none_of(
+                moved, [&](unsigned i) { return beforeOf(plan_.sums[task.sums[i]]) == operand; }))
+          give(operand, inside, values);
+      pd::OpView copy(cloned(inside, op, values));
+      for (unsigned i : moved)
+        copy.setInput(plan_.sums[task.sums[i]].slot, 0,
+                      on.getBody().getArgument(task.takes.size() + i));
     }
     llvm::SmallVector<mlir::Value> yielded;
     for (mlir::Value value : task.gives) yielded.push_back(values.lookup(value));
     for (auto [i, index] : llvm::enumerate(task.sums)) {
       mlir::Value term = plan_.sums[index].term,
                   before = on.getBody().getArgument(task.takes.size() + i);
+      if (plan_.sums[index].isState()) {
+        yielded.push_back(values.lookup(term));
+        continue;
+      }
       const int role = plan_.isBackward(id) ? pd::kBackward : pd::kForward;
       yielded.push_back(target_.declarations
                             .create(inside, loc, "sum", {{"X", {before, values.lookup(term)}}},
@@ -319,7 +354,7 @@ class LoopBuilder {
     }
   }
 
-  static constexpr TaskId kOutside = -1;
+  static constexpr TaskId kOutside = -1, kBetween = -2;
 
   Target& target_;
   Plan& plan_;

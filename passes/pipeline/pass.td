@@ -26,8 +26,12 @@ def Pipeline : Pass<"pipeline", "::mlir::ModuleOp"> {
     Under a schedule with tasks W (ZB-H1) gradients of products become two ops: what another stage
     waits for stays in B, the gradient of the weight and what is computed of it goes into W.
 
-    Refused by name: a variable that is set once per micro-batch (running statistics of a batch norm)
-    where there are several; gradients by rows; an op that takes a value of a later stage in the
+    Running statistics of a batch norm go through the micro-batches: each takes them as the one before
+    has left them, and what the last one gives is set behind the loop. With several micro-batches that
+    is contract `micro_statistics`.
+
+    Refused by name: any other variable that is set once per micro-batch, where there are several,
+    among them statistics that two norms share or that another op reads; gradients by rows; an op that takes a value of a later stage in the
     forward part, or of an earlier one's gradient in the backward part; control flow that needs
     several stages; values of micro-batches that an update reads and that are no sum over them.
 

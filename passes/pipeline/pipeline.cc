@@ -30,6 +30,7 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
     mlir::FailureOr<pipeline::OncePlan> once = pipeline::planOnce(target, *plan);
     if (mlir::failed(once)) return signalPassFailure();
     build(target, *plan, *once);
+    declareStates(target, plan->states);
     if (mlir::failed(pipeline::placeStartup(target, once->variables))) return signalPassFailure();
     makeTime(target);
     locate(target, once->variables);
@@ -95,6 +96,15 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
       op->dropAllUses();
       op->erase();
     }
+  }
+
+  void declareStates(const pipeline::Target& target, const std::vector<std::string>& states) {
+    if (target.micros > 1 && !states.empty())
+      addContract(
+          getOperation(), "micro_statistics",
+          "running statistics move once per micro-batch, in the order of the micro-batches, "
+          "each time by those of its part of the batch",
+          states);
   }
 
   // The axis of micro-batches has no ranks from here on.

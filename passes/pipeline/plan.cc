@@ -27,6 +27,14 @@ mlir::Value termBehind(mlir::Value value, const Target& target) {
   return value;
 }
 
+llvm::StringRef stateSlot(mlir::OpResult result) {
+  mlir::Operation* op = result.getOwner();
+  if (!pd::OpView::isFrameworkOp(op) || pd::OpView(op).type() != "batch_norm") return {};
+  for (llvm::StringRef state : {"Mean", "Variance"})
+    if (pd::OpView(op).output((state + "Out").str()) == result) return state;
+  return {};
+}
+
 namespace {
 
 // Sorts the ops of @main into four places, each of which is a question of what an op depends on.
@@ -201,6 +209,32 @@ class Planner {
     return mlir::success();
   }
 
+  // Running statistics go through the micro-batches: each takes them as the one before has left
+  // them. That is what the program says where the op reads what the variable had before the step,
+  // gives what it has after it, and no other op of the loop sees that; a copy that
+  // computes a forward part again reads what was there in front of the first micro-batch, and what
+  // it makes of it is dropped.
+  bool isState(pd::SetOp set, mlir::Operation* maker) const {
+    const llvm::StringRef slot = stateSlot(llvm::cast<mlir::OpResult>(set.getValue()));
+    if (slot.empty() || plan_.isBackward(plan_.taskOf(maker)) ||
+        pd::OpView(maker).inputCount(slot) != 1)
+      return false;
+    auto before = pd::OpView(maker).input(slot).getDefiningOp<pd::GetOp>();
+    if (!before || before.getVar() != set.getVar() || !before->isBeforeInBlock(set)) return false;
+    for (auto other : body_.getOps<pd::SetOp>())
+      if (other != set && other.getVar() == set.getVar() &&
+          (other->isBeforeInBlock(set) || plan_.maker(other.getValue())))
+        return false;
+    for (mlir::Operation* user : set.getValue().getUsers())
+      if (plan_.loop.count(inBlock(&body_, user))) return false;
+    return llvm::none_of(body_.getOps<pd::GetOp>(), [&](pd::GetOp get) {
+      return get.getVar() == set.getVar() && set->isBeforeInBlock(get) &&
+             llvm::any_of(get->getUsers(), [&](mlir::Operation* user) {
+               return plan_.loop.count(inBlock(&body_, user)) != 0;
+             });
+    });
+  }
+
   // A fan-in of gradients from several stages that nothing but its sum over the micro-batches
   // reads: its terms are added up where they are, and it runs once.
   bool joinsStages(mlir::Value value) const {
@@ -254,25 +288,32 @@ class Planner {
     return mlir::success();
   }
 
-  // A variable that the forward or backward part sets would move once per micro-batch. With a
-  // single one the step is the program's own, and the value leaves the loop like a sum.
+  // A variable that the forward or backward part sets would move once per micro-batch. Running
+  // statistics do (isState). With a single micro-batch the step is the program's own, and the value
+  // leaves the loop like a sum.
   mlir::LogicalResult checkSets() {
     for (auto set : body_.getOps<pd::SetOp>()) {
       mlir::Operation* maker = plan_.maker(set.getValue());
       if (!maker) continue;
-      if (target_.micros > 1) {
+      const bool state = isState(set, maker);
+      if (target_.micros > 1 && !state) {
         const bool own = pd::OpView::isFrameworkOp(maker);
         const llvm::StringRef type =
             own ? pd::OpView(maker).type() : maker->getName().getStringRef();
-        const bool statistics = type == "batch_norm";
         return maker->emitError()
                << type << " sets '" << set.getVar() << "' once per micro-batch, and there are "
                << target_.micros << " of them: "
-               << (statistics ? "running statistics would be those of the micro-batches; "
-                              : "the variable would move so many times a step; ")
+               << (stateSlot(llvm::cast<mlir::OpResult>(set.getValue())).empty()
+                       ? "the variable would move so many times a step; "
+                       : "running statistics that other ops of a micro-batch read or set, too, are "
+                         "not the same for all of them; ")
                << "take accumulate_steps 1, or freeze it";
       }
       if (mlir::failed(addSum(set.getValue(), 1, set))) return mlir::failure();
+      if (!state) continue;
+      plan_.states.push_back(set.getVar().str());
+      plan_.sums[plan_.sumOf.lookup(set.getValue())].slot =
+          stateSlot(llvm::cast<mlir::OpResult>(set.getValue()));
     }
     return mlir::success();
   }

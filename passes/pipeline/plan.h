@@ -11,13 +11,21 @@ namespace dtranspile::passes::pipeline {
 // them.
 using TaskId = int;
 
-// A value of the loop that is added up over the micro-batches.
+// A value of the loop that is added up over the micro-batches; or state (running statistics) that
+// goes through them, of which the last one's is handed on.
 struct Sum {
   mlir::Value term;  // in the program as it was
   TaskId task = 0;
-  double factor = 1;  // of the sum
-  mlir::Value total;  // behind the loop, located at the stage; set by the loop
+  double factor = 1;          // of the sum
+  mlir::Value total;          // behind the loop, located at the stage; set by the loop
+  llvm::StringRef slot = {};  // of state: that of the operand of its op in whose place it stands
+
+  bool isState() const { return !slot.empty(); }
 };
+
+// The slot of the operand of batch_norm in whose place a result stands: running statistics, which
+// it moves. Empty for all other results.
+llvm::StringRef stateSlot(mlir::OpResult result);
 
 struct Plan {
   const Target* target = nullptr;
@@ -25,6 +33,7 @@ struct Plan {
   llvm::MapVector<mlir::Operation*, TaskId> loop;              // in program order
   llvm::SetVector<mlir::Operation*> repeatable, before, once;  // once: behind the loop
   std::vector<Sum> sums;
+  std::vector<std::string> states;              // variables that go through the micro-batches
   llvm::DenseMap<mlir::Value, unsigned> sumOf;  // by the term
 
   TaskId forward(int64_t part) const { return static_cast<TaskId>(part); }

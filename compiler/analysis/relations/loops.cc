@@ -1,6 +1,7 @@
 // Loops of the job: over micro-batches, whose number is the size of a time axis, and over the
 // blocks of a server's variable. Both are axes to what stands inside: a loop's results are the sum
-// over its axis, by the rule of all_reduce sum; over blocks also the largest or the smallest.
+// over its axis, by the rule of all_reduce sum; over blocks also the largest or the smallest, over
+// micro-batches also state that each of them moves.
 #include <limits>
 
 #include "compiler/analysis/position.h"
@@ -28,6 +29,29 @@ bool accumulates(mlir::Value value, mlir::Value argument) {
   if (!pd::OpView::isFrameworkOp(op) || op->hasAttr(dist::kSrcAttr)) return false;
   llvm::StringRef type = pd::OpView(op).type();
   return type == "sum" || type == "elementwise_add";
+}
+
+// D13: one batch_norm takes `argument` as its running statistics and gives `value` in their place,
+// in a guard too, and nobody else reads the one or the other.
+bool movesState(mlir::Value value, mlir::Value argument) {
+  auto result = llvm::dyn_cast<mlir::OpResult>(value);
+  if (!result || !value.hasOneUse() || !argument.hasOneUse()) return false;
+  mlir::Operation* op = result.getOwner();
+  mlir::OpOperand& use = *argument.use_begin();
+  if (auto on = llvm::dyn_cast<dist::OnOp>(op)) {
+    auto yield = llvm::cast<dist::YieldOp>(on.getBody().front().getTerminator());
+    const bool captured = use.getOwner() != op;
+    return on.getOtherwise().empty() &&
+           movesState(yield.getValues()[result.getResultNumber()],
+                      captured ? argument : on.getBody().getArgument(use.getOperandNumber()));
+  }
+  if (use.getOwner() != op || !pd::OpView::isFrameworkOp(op)) return false;
+  const pd::OpView view(op);
+  return view.type() == "batch_norm" &&
+         llvm::any_of(
+             llvm::ArrayRef<llvm::StringRef>{"Mean", "Variance"}, [&](llvm::StringRef state) {
+               return view.input(state) == argument && view.output((state + "Out").str()) == value;
+             });
 }
 
 // How a loop over blocks puts together what it hands on.
@@ -58,6 +82,9 @@ bool isLimit(mlir::Value init, dist::Reduce reduce) {
   const double limit = std::numeric_limits<double>::infinity();
   return view.getFloat("value") == (reduce == dist::Reduce::Max ? -limit : limit);
 }
+
+// The contract of running statistics that go through the micro-batches of a step.
+constexpr llvm::StringLiteral kMicroStatisticsTag = "micro_statistics";
 
 // What an accumulator begins with.
 Relation zeros(const Axes& axes) {
@@ -117,6 +144,41 @@ Awaited overMicroBatches(const Scene& scene, const Axes& inside, const llvm::Bit
   }
   if (!term.relation.whole.known) term.relation.parts = {};
   return term;
+}
+
+// State that one op of the reference moves (movesState). Each micro-batch takes it as the one
+// before has left it, so what the last one gives is what its op gives on all shares in turn: the
+// reference with its sites evaluated per share, and this one once per micro-batch, which is the
+// contract. Between two micro-batches nobody else reads it.
+Awaited throughMicroBatches(const Axes& inside, const llvm::BitVector& loop, Awaited last,
+                            mlir::MLIRContext* context) {
+  bool several = false;
+  for (bool whole : {true, false}) {
+    Reading& reading = whole ? last.relation.whole : last.relation.parts;
+    for (unsigned axis : loop.set_bits()) {
+      if (!reading.known || inside.sizes[axis] == 1) continue;
+      several = true;
+      State& state = reading.states[axis];
+      if (!state.isParts() && !state.isReplicated()) {
+        if (whole)
+          last.reason = {
+              "hands on along " + inside.names[axis] + " a value that is " + state.text(),
+              static_cast<int>(axis),
+              {}};
+        reading = {};
+        break;
+      }
+      state = State::replicated();
+    }
+  }
+  if (!last.relation.whole.known) last.relation.parts = {};
+  if (several) last.relation.addTags(mlir::StringAttr::get(context, kMicroStatisticsTag));
+  return last;
+}
+
+bool isState(dist::MicroOp micro, unsigned i) {
+  return movesState(micro.getBody().front().getTerminator()->getOperand(i),
+                    micro.getBody().getArgument(i));
 }
 
 // The axis along which a variable lies in blocks, and how; -1 where it does not.
@@ -200,9 +262,14 @@ bool enterMicro(const Scene& scene, dist::MicroOp micro) {
     }
     scope.axes.sizes[axis] = scope.axes.meshSizes[axis] = *size;
   }
+  std::vector<Awaited> starts;
+  for (mlir::Value init : micro.getInits())
+    starts.push_back({scene.of(init), {"begins with " + nameText(init), -1, init}});
   scene.store.enter(std::move(scope));
   for (mlir::BlockArgument argument : micro.getBody().getArguments())
-    scene.store.set(argument, zeros(scene.axes()));
+    if (const unsigned i = argument.getArgNumber(); isState(micro, i))
+      giveAwaited(scene, argument, std::move(starts[i]));
+    else scene.store.set(argument, zeros(scene.axes()));
   return true;
 }
 
@@ -214,8 +281,11 @@ void leaveMicro(const Scene& scene, dist::MicroOp micro) {
   std::vector<Awaited> terms = yieldedBy(scene, micro.getBody());
   scene.store.leave();
   for (auto [result, init, term] : llvm::zip(micro.getOutputs(), micro.getInits(), terms))
-    giveAwaited(scene, result,
-                fromStart(scene, init, overMicroBatches(scene, inside, loop, std::move(term))));
+    giveAwaited(
+        scene, result,
+        isState(micro, llvm::cast<mlir::OpResult>(result).getResultNumber())
+            ? throughMicroBatches(inside, loop, std::move(term), micro.getContext())
+            : fromStart(scene, init, overMicroBatches(scene, inside, loop, std::move(term))));
 }
 
 // A loop over blocks is understood where each turn works on one block and only adds to what it

@@ -19,8 +19,8 @@ namespace dtranspile::verify {
 namespace {
 
 // Contracts that hold part by part: with equal parts a step is that of the reference.
-constexpr llvm::StringLiteral kByParts[] = {"parts", "batch_statistics", "local_state",
-                                            "local_sgd"};
+constexpr llvm::StringLiteral kByParts[] = {"parts", "batch_statistics", "micro_statistics",
+                                            "local_state", "local_sgd"};
 
 // Sites that give on a batch of equal parts what they give on one of them. (All pairs of samples,
 // lists over all images and the like do not.)
@@ -97,11 +97,25 @@ class Reader {
       }
       makeEqual("contract `" + tag.str() + "` speaks of each part of the batch by itself");
       auto sites = contract.getAs<mlir::ArrayAttr>("sites");
+      if (tag == "micro_statistics" && sites) leaveOut(sites, reference);
       if (tag != "parts" || !sites) continue;
       for (auto site : sites.getAsRange<mlir::StringAttr>())
         if (!isBlind(siteType(site.getValue()), reference))
           doubt("site " + site.str() + " may tell a batch of equal parts from one of them");
     }
+  }
+
+  // Variables that move several times where the reference's move once, with equal parts too. What
+  // reads them but the op that moves them, or a copy that is thrown away, would see it.
+  void leaveOut(mlir::ArrayAttr names, mlir::ModuleOp reference) {
+    for (auto name : names.getAsRange<mlir::StringAttr>()) apart_.insert(name.getValue());
+    findProgram(reference, "main")->walk([&](pd::GetOp get) {
+      if (!apart_.contains(get.getVar())) return;
+      for (mlir::Operation* user : get->getUsers())
+        if (!pd::OpView::isFrameworkOp(user) ||
+            (pd::OpView(user).type() != "batch_norm" && pd::OpView(user).type() != "assign"))
+          doubt("running statistics `" + get.getVar().str() + "` are read by others");
+    });
   }
 
   bool isBlind(llvm::StringRef site, mlir::ModuleOp reference) {
@@ -165,7 +179,8 @@ class Reader {
   void readVariable(dist::RoleOp role, pd::VarOp var, mlir::ModuleOp reference) {
     auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
     const std::string name = var.getSymName().str();
-    if (!relation || !mlir::SymbolTable::lookupSymbolIn(reference, relation.getVariable())) {
+    if (!relation || apart_.contains(name) ||
+        !mlir::SymbolTable::lookupSymbolIn(reference, relation.getVariable())) {
       scope_.skipped.push_back(name);
       return;
     }
@@ -214,6 +229,7 @@ class Reader {
   }
 
   mlir::ModuleOp job_;
+  llvm::StringSet<> apart_;                     // variables that move more often than there
   llvm::DenseSet<mlir::StringAttr> batchAxes_;  // over which some feed is cut
   ExecutionScope scope_;
 };

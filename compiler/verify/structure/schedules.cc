@@ -52,7 +52,7 @@ class MicroCheck {
                     "name a schedule that can be expanded, with a fitting number of chunks and "
                     "micro-batches");
     table_ = std::move(*table);
-    if (!everythingScheduled()) return;
+    if (!everythingScheduled() || !statesInOrder()) return;
     size_t runs = 0;
     for (Node& node : nodes_) {
       node.first = runs;
@@ -130,6 +130,43 @@ class MicroCheck {
              "is a task that the schedule \"" + micro_.getSchedule().str() +
                  "\" never runs (chunk " + std::to_string(node.chunk()) + ")",
              "give it a task and a chunk that the schedule has, or name another schedule");
+      return false;
+    }
+    return true;
+  }
+
+  bool runsInOrder(dist::OnOp task) {
+    for (auto [stage, row] : llvm::enumerate(table_)) {
+      int64_t next = 0;
+      for (const Entry& entry : row)
+        for (int node : tasksOf(static_cast<int64_t>(stage), entry))
+          if (nodes_[node].on == task && entry.micro != next++) return false;
+    }
+    return true;
+  }
+
+  // Made by an op of the reference, and so no sum, which passes put in (D13: it is state).
+  static bool isOfProgram(mlir::Value value) {
+    mlir::Operation* op = value.getDefiningOp();
+    while (auto on = llvm::dyn_cast_or_null<dist::OnOp>(op)) {
+      value = on.getBody().front().getTerminator()->getOperand(
+          llvm::cast<mlir::OpResult>(value).getResultNumber());
+      op = value.getDefiningOp();
+    }
+    return op && op->hasAttr(dist::kSrcAttr);
+  }
+
+  // State that goes from micro-batch to micro-batch takes them in their order.
+  bool statesInOrder() {
+    mlir::Operation* yield = micro_.getBody().front().getTerminator();
+    for (mlir::BlockArgument argument : micro_.getBody().getArguments()) {
+      mlir::Value value = yield->getOperand(argument.getArgNumber());
+      auto on = value.getDefiningOp<dist::OnOp>();
+      if (!on || !isOfProgram(value) || runsInOrder(on)) continue;
+      refute(on,
+             "moves state once per micro-batch, and the schedule \"" + micro_.getSchedule().str() +
+                 "\" runs these in another order than theirs",
+             "name a schedule that runs micro-batches in order");
       return false;
     }
     return true;

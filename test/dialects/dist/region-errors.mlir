@@ -50,7 +50,7 @@ dist.mesh @w [dp = 2] time [micro = 4]
 dist.role @trainer on @w {
   pd.program @main {
     %x = pd.input "x" : tensor<2xf32>
-    // expected-error @+1 {{D13: iteration value 0 is not its old value plus terms}}
+    // expected-error @+1 {{D13: iteration value 0 is not its old value plus terms, nor running statistics that one op moves}}
     %m = dist.micro over [micro] schedule ("1F1B", chunks 1) iter(%a = %x : tensor<2xf32>) -> (tensor<2xf32>) {
       %y = pd.relu X(%a) -> Out("y") : (tensor<2xf32>) -> tensor<2xf32>
       dist.yield %y : tensor<2xf32>

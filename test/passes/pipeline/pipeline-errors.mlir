@@ -64,3 +64,43 @@ pd.program @main {
   %c = pd.reduce_mean X(%x) -> Out("c") {dim = array<i32: 0>, op_role = 2 : i32} : (tensor<?x2xf32>) -> tensor<2xf32>
   pd.set @w, %c : tensor<2xf32>
 }
+
+// -----
+
+// Running statistics of two norms: the second one's are those that the first one of the same
+// micro-batch has left.
+pd.var @scale : tensor<2xf32> {parameter}
+pd.var @bias : tensor<2xf32> {parameter}
+pd.var @mean : tensor<2xf32>
+pd.var @variance : tensor<2xf32>
+pd.program @main {
+  %x = pd.input "x" : tensor<?x2xf32>
+  %scale = pd.get @scale : tensor<2xf32>
+  %bias = pd.get @bias : tensor<2xf32>
+  %mean = pd.get @mean : tensor<2xf32>
+  %variance = pd.get @variance : tensor<2xf32>
+  // expected-error @below {{batch_norm sets 'mean' once per micro-batch, and there are 4 of them: running statistics that other ops of a micro-batch read or set, too, are not the same for all of them; take accumulate_steps 1, or freeze it}}
+  %n:5 = pd.batch_norm Bias(%bias) Mean(%mean) Scale(%scale) Variance(%variance) X(%x) -> Y("n") MeanOut("mean") VarianceOut("variance") SavedMean("sm") SavedVariance("sv") {op_device = "gpu:0"} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<?x2xf32>) -> (tensor<?x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+  pd.set @mean, %n#1 : tensor<2xf32>
+  %m:5 = pd.batch_norm Bias(%bias) Mean(%n#1) Scale(%scale) Variance(%variance) X(%n#0) -> Y("m") MeanOut("mean") VarianceOut("variance") SavedMean("sm1") SavedVariance("sv1") {op_device = "gpu:1"} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<?x2xf32>) -> (tensor<?x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+  pd.set @mean, %m#1 : tensor<2xf32>
+}
+
+// -----
+
+// What a micro-batch has left of them is looked at.
+pd.var @scale : tensor<2xf32> {parameter}
+pd.var @bias : tensor<2xf32> {parameter}
+pd.var @mean : tensor<2xf32>
+pd.var @variance : tensor<2xf32>
+pd.program @main {
+  %x = pd.input "x" : tensor<?x2xf32>
+  %scale = pd.get @scale : tensor<2xf32>
+  %bias = pd.get @bias : tensor<2xf32>
+  %mean = pd.get @mean : tensor<2xf32>
+  %variance = pd.get @variance : tensor<2xf32>
+  // expected-error @below {{batch_norm sets 'mean' once per micro-batch, and there are 4 of them: running statistics that other ops of a micro-batch read or set, too, are not the same for all of them}}
+  %n:5 = pd.batch_norm Bias(%bias) Mean(%mean) Scale(%scale) Variance(%variance) X(%x) -> Y("n") MeanOut("mean") VarianceOut("variance") SavedMean("sm") SavedVariance("sv") {op_device = "gpu:0"} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<?x2xf32>) -> (tensor<?x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+  pd.set @mean, %n#1 : tensor<2xf32>
+  %b = pd.elementwise_add X(%n#0) Y(%n#1) -> Out("b") {axis = -1 : i32, op_device = "gpu:1"} : (tensor<?x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+}

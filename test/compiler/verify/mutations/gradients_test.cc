@@ -1,4 +1,5 @@
 // Planted bugs on the way of gradients: reductions, scales, casts.
+#include "compiler/analysis/relations/contract_texts.h"
 #include "dialects/pd/declarations.h"
 #include "test/compiler/verify/mutations/edits.h"
 

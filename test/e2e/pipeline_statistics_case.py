@@ -2,8 +2,8 @@
 
 * losses and parameters are those of data parallelism without sync_batch_norm on as many ranks as there are micro-batches, where a rank has what
   is a micro-batch here;
-* running statistics after a step are those of the program on one device, run on one micro-batch after the other from what the pipeline held before
-  the step, with a rate of 0, so that nothing else moves.
+* running statistics after a step are those of the program on one device, run on one micro-batch after the other, each time from what the pipeline
+  held before the step but for the statistics, which are those that the run before has left.
 
     pipeline_statistics_case.py TOOL_FOLDER CORPUS CASE RANKS MICRO_BATCHES [PIPELINE FLAG...]
 
@@ -14,7 +14,7 @@ the statistics of replica 0.
 import json
 import os
 import re
-import subprocess
+import shutil
 import sys
 import tempfile
 
@@ -41,19 +41,15 @@ def write_npy(path, head, shape, body):
         f.write(b"\x93NUMPY\x01\x00" + len(words).to_bytes(2, "little") + words + body)
 
 
-def cut_feeds(feeds, folder, step, parts, count):
-    """The first `count` of `parts` equal parts of the batch of a step, as steps of their own."""
+def cut_feeds(feeds, folder, step, parts, number):
+    """One of `parts` equal parts of the batch of a step, as a step of its own."""
     os.makedirs(folder)
     for name in os.listdir(feeds):
         head, shape, body = read_npy(os.path.join(feeds, name))
-        size = len(body) // shape[0]
-        part = size // parts
-        write_npy(
-            os.path.join(folder, name),
-            head,
-            [count, shape[1] // parts] + shape[2:],
-            body[step * size : step * size + count * part],
-        )
+        part = len(body) // shape[0] // parts
+        start = (step * parts + number) * part
+        shape = [1, shape[1] // parts] + shape[2:]
+        write_npy(os.path.join(folder, name), head, shape, body[start : start + part])
 
 
 class Case:
@@ -64,8 +60,6 @@ class Case:
             self.description = json.load(f)
         self.program = [os.path.join(self.folder, "main.pdmodel"), "--startup"]
         self.program.append(os.path.join(self.folder, "startup.pdmodel"))
-        init = os.listdir(os.path.join(self.folder, "init"))
-        self.rate = self.description.get("lr_var") or next(n for n in init if n.startswith("learning_rate"))
         self.noise = read_noise(corpus, case)
 
     def make(self, name, ranks, *flags):
@@ -102,28 +96,30 @@ def main(tools, corpus, case, ranks, micros, *flags):
             contracts = json.load(f)["contracts"]
         moved = [SITES.search(text).group(1).replace('"', "").split(", ") for text in contracts if MOVED in text][0]
         feeds, init = (os.path.join(held.folder, name) for name in ("feeds", "init"))
-        rates = []
-        if held.description.get("lr_var"):
-            rates = ["--per-step", held.rate + "=" + ",".join(map(str, held.description["lr_per_step"]))]
 
         # Losses and parameters.
         loss = held.description["loss"]
-        shared, expected = held.run(held.make("replicas", parts), "replicas", feeds, init, *rates)
-        found, saved = held.run(pipeline, "job", feeds, init, *rates)
+        shared, expected = held.run(held.make("replicas", parts), "replicas", feeds, init)
+        found, saved = held.run(pipeline, "job", feeds, init)
         worst = compare_losses(case, found["fetch"][loss], shared["fetch"][loss])
         held.compare(case, held.description["params"], saved, expected)
 
         # Running statistics, step by step.
         before = init
         for step in range(STEPS_HELD):
-            what = "step%d" % step
-            one, micro = (os.path.join(work, what + end) for end in (".feeds", ".micro"))
-            cut_feeds(feeds, one, step, 1, 1)
-            cut_feeds(feeds, micro, step, parts, micros)
-            step_rates = ["--per-step", "%s=%s" % (held.rate, held.description["lr_per_step"][step])] if rates else []
-            _, after = held.run(pipeline, what + "pipeline", one, before, *step_rates)
-            still = ["--startup", held.program[2], "--per-step", held.rate + "=" + ",".join(["0"] * micros)]
-            _, wanted = held.run(held.program[0], what + "one", micro, before, *still)
+            what = os.path.join(work, "step%d." % step)
+            cut_feeds(feeds, what + "feeds", step, 1, 0)
+            _, after = held.run(pipeline, what + "pipeline", what + "feeds", before)
+            wanted = before
+            for number in range(micros):
+                start, micro = what + "start%d" % number, what + "micro%d" % number
+                os.makedirs(start)
+                for name in os.listdir(before):
+                    source = wanted if name in moved else before
+                    shutil.copyfile(os.path.join(source, name), os.path.join(start, name))
+                cut_feeds(feeds, micro, step, parts, number)
+                flags = ["--startup", held.program[2]]
+                _, wanted = held.run(held.program[0], micro + ".one", micro, start, *flags)
             held.compare("%s after step %d" % (case, step + 1), moved, after, wanted)
             before = after
         print(

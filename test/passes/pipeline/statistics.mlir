@@ -1,6 +1,6 @@
-// RUN: dtranspile-opt %s --form-job="axes=dp:1,pp:stages,micro:4 comm-axes=dp,micro" --cut-batch="axes=dp,micro" --scale-loss="axes=dp,micro" --reduce-gradients="axes=dp,micro" --assign-stages="axes=pp" --pipeline="axes=pp" --declare-relations="axes=dp,pp" --declare-sites | FileCheck %s
-// RUN: dtranspile-opt %s --form-job="axes=dp:1,pp:stages,micro:1 comm-axes=dp,micro" --cut-batch="axes=dp,micro" --scale-loss="axes=dp,micro" --reduce-gradients="axes=dp,micro" --assign-stages="axes=pp" --pipeline="axes=pp" --declare-relations="axes=dp,pp" --declare-sites | FileCheck %s --check-prefix=ONE
-// RUN: dtranspile-opt %s --form-job="axes=dp:2,pp:stages,micro:2 comm-axes=dp,micro" --cut-batch="axes=dp,micro" --scale-loss="axes=dp,micro" --reduce-gradients="axes=dp,micro" --assign-stages="axes=pp" --pipeline="axes=pp" --declare-relations="axes=dp,pp" --declare-sites | FileCheck %s --check-prefix=TWICE
+// RUN: dtranspile-opt %s --form-job="axes=dp:1,pp:stages,micro:4 comm-axes=dp,micro" --cut-batch="axes=dp,micro" --scale-loss="axes=dp,micro" --reduce-gradients="axes=dp,micro" --assign-stages="axes=pp" --pipeline="axes=pp" --declare-relations="axes=dp" --declare-sites | FileCheck %s
+// RUN: dtranspile-opt %s --form-job="axes=dp:1,pp:stages,micro:1 comm-axes=dp,micro" --cut-batch="axes=dp,micro" --scale-loss="axes=dp,micro" --reduce-gradients="axes=dp,micro" --assign-stages="axes=pp" --pipeline="axes=pp" --declare-relations="axes=dp" --declare-sites | FileCheck %s --check-prefix=ONE
+// RUN: dtranspile-opt %s --form-job="axes=dp:2,pp:stages,micro:2 comm-axes=dp,micro" --cut-batch="axes=dp,micro" --scale-loss="axes=dp,micro" --reduce-gradients="axes=dp,micro" --assign-stages="axes=pp" --pipeline="axes=pp" --declare-relations="axes=dp" --declare-sites | FileCheck %s --check-prefix=TWICE
 
 // Running statistics go from micro-batch to micro-batch: they begin as the variable, each
 // micro-batch's batch_norm takes them as the one before has left them, and the variable is set to
@@ -40,7 +40,7 @@
 // Replicas have statistics of their own, of their own micro-batches.
 // TWICE-DAG: tag = "micro_statistics"
 // TWICE-DAG: tag = "batch_statistics"
-// TWICE: pd.var @mean : tensor<3xf32> {dist.at = #dist.sel<pp = 0>, dist.rel = #dist.rel<"mean", dp: X(batch_statistics), pp: R at pp = 0>}
+// TWICE: pd.var @mean : tensor<3xf32> {dist.at = #dist.sel<pp = 0>, dist.rel = #dist.rel<"mean", pp: R at pp = 0, dp: X(batch_statistics)>}
 pd.var @w0 : tensor<2x3xf32> {parameter}
 pd.var @w1 : tensor<3x1xf32> {parameter}
 pd.var @scale : tensor<3xf32> {parameter}

@@ -7,7 +7,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-constexpr const char* kProgram = "static26/resnet_thin";
+constexpr const char* kProgram = "fluid18/resnet_cifar";
 
 Strategy staged(const std::string& schedule = "1F1B", int64_t trainers = 2, int64_t chunks = 1) {
   Strategy strategy;

@@ -329,6 +329,13 @@ def asp : Bool<false> {
   let versions = "2.x";
   let meaning = "two of every four weights of a layer are zero";
 }
+def asp_mask_algo : Word<"mask_1d"> {
+  let words = ["mask_1d", "mask_2d_greedy", "mask_2d_best"];
+  let relevant = "asp=true";
+  let passes = ["asp"];
+  let meaning = "two of every four elements; or two of each row and column of four by four, as they "
+                "come by size or where their sum is largest";
+}
 def asp_excluded_layers : Words {
   let relevant = "asp=true";
   let passes = ["asp"];

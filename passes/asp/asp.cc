@@ -1,6 +1,6 @@
-// Two of four weights are zero. A semantic pass: after lars and lamb, before lookahead,
-// gradient-merge and form-job. The mask is made at the end of start-up (mask.h); every update is
-// followed by a product with it.
+// Half of the weights are zero, in groups of four or in blocks of four by four. A semantic pass:
+// after lars and lamb, before lookahead, gradient-merge and form-job. The mask is made at the end
+// of start-up (mask.h); every update is followed by a product with it.
 #include "llvm/ADT/MapVector.h"
 #include "passes/asp/mask.h"
 #include "passes/asp/pass.h"
@@ -18,6 +18,10 @@ namespace {
 constexpr llvm::StringLiteral kLayers[] = {"fc", "linear", "conv2d"};
 constexpr llvm::StringLiteral kMask = ".asp_mask";
 constexpr int64_t kGroup = 4;
+constexpr std::pair<llvm::StringLiteral, MaskAlgorithm> kAlgorithms[] = {
+    {"mask_1d", MaskAlgorithm::Fours},
+    {"mask_2d_greedy", MaskAlgorithm::BlocksBySize},
+    {"mask_2d_best", MaskAlgorithm::BlocksBySum}};
 
 // linear_3.w_0: the layer is what stands in front of the last number, and `w_` says that it is a
 // weight. A layer may be named in full too.
@@ -40,6 +44,13 @@ class Asp : public impl::AspBase<Asp> {
   void runOnOperation() override {
     mlir::FailureOr<pd::ProgramOp> main = mainOfProgram(getOperation());
     if (mlir::failed(main)) return signalPassFailure();
+    const auto* algorithm = llvm::find_if(
+        kAlgorithms, [&](const auto& row) { return row.first == asp_mask_algo.getValue(); });
+    if (algorithm == std::end(kAlgorithms)) {
+      main->emitError("asp: asp_mask_algo is '")
+          << asp_mask_algo << "'; mask_1d, mask_2d_greedy and mask_2d_best are known";
+      return signalPassFailure();
+    }
     pd::ProgramOp startup = startupOf(getOperation());
     if (!startup) {
       main->emitError(
@@ -59,10 +70,13 @@ class Asp : public impl::AspBase<Asp> {
     if (weights.empty())
       main->emitWarning("asp: no weight of a layer fc, linear or conv2d is updated and pruned");
     pd::Declarations declarations;
-    for (auto& [name, updates] : weights) prune(*main, startup, name, updates, declarations);
-    declareChange(getOperation(), Change(&getContext(), "asp")
-                                      .set("asp_excluded_layers",
-                                           llvm::ArrayRef<std::string>(asp_excluded_layers)));
+    MaskMaker masks(algorithm->second, declarations);
+    for (auto& [name, updates] : weights) prune(*main, startup, name, updates, masks, declarations);
+    declareChange(
+        getOperation(),
+        Change(&getContext(), "asp")
+            .set("asp_mask_algo", llvm::ArrayRef<std::string>(asp_mask_algo.getValue()))
+            .set("asp_excluded_layers", llvm::ArrayRef<std::string>(asp_excluded_layers)));
   }
 
  private:
@@ -111,7 +125,8 @@ class Asp : public impl::AspBase<Asp> {
   }
 
   static void prune(pd::ProgramOp main, pd::ProgramOp startup, mlir::StringAttr name,
-                    const std::vector<Update>& updates, pd::Declarations& declarations) {
+                    const std::vector<Update>& updates, MaskMaker& masks,
+                    pd::Declarations& declarations) {
     auto var = llvm::cast<pd::VarOp>(mlir::SymbolTable::lookupNearestSymbolFrom(main, name));
     mlir::OpBuilder builder(var);
     builder.setInsertionPointAfter(var);
@@ -134,7 +149,7 @@ class Asp : public impl::AspBase<Asp> {
     builder.setInsertionPointToEnd(startup.getBodyBlock());
     mlir::Location loc = startup.getLoc();
     mlir::Value made = pd::GetOp::create(builder, loc, var.getType(), weight);
-    mlir::Value kept = maskOf(builder, made, own, declarations);
+    mlir::Value kept = masks.of(builder, made, own);
     pd::SetOp::create(builder, loc, mask, kept);
     pd::SetOp::create(builder, loc, weight, times(made, kept, pd::kForward));
 

@@ -9,7 +9,9 @@ Losses of every step, parameters, masks and slow weights after the last one are 
 start-up is also run without initial values and without a rate: the masks are those of the weights that start-up makes without it.
 """
 
+import itertools
 import json
+import math
 import os
 import shutil
 import struct
@@ -56,7 +58,67 @@ def grouped(dims):
     return 1 if len(dims) == 4 else 0
 
 
-def mask_of(values, dims):
+def mask_of(values, dims, algorithm="mask_1d"):
+    return mask_of_fours(values, dims) if algorithm == "mask_1d" else mask_of_blocks(values, dims, KEPT[algorithm])
+
+
+def mask_of_blocks(values, dims, kept):
+    """Blocks of four by four of the matrix that the framework prunes: rows go through the dims that are not grouped, the last of them slowest,
+    columns along the grouped one. What is missing in the last blocks is zero."""
+    mask = [0.0] * len(values)
+    strides = [1] * len(dims)
+    for i in reversed(range(len(dims) - 1)):
+        strides[i] = strides[i + 1] * dims[i + 1]
+    starts = [0]
+    for dim in reversed(range(len(dims))):
+        if dim != grouped(dims):
+            starts = [start + i * strides[dim] for start in starts for i in range(dims[dim])]
+    extent, stride = dims[grouped(dims)], strides[grouped(dims)]
+    for first in range(0, len(starts), 4):
+        for left in range(0, extent, 4):
+            places = [
+                [starts[row] + column * stride if row < len(starts) and column < extent else None for column in range(left, left + 4)]
+                for row in range(first, first + 4)
+            ]
+            block = [[0.0 if place is None else values[place] for place in row] for row in places]
+            for row, column in kept(block):
+                if places[row][column] is not None:
+                    mask[places[row][column]] = 1.0
+    return mask
+
+
+def kept_by_size(block):
+    """One after the other, of equal ones the last first, where row and column have less than two."""
+    kept = []
+    for _, row, column in sorted(((abs(block[r][c]), r, c) for r in range(4) for c in range(4)), reverse=True):
+        if sum(r == row for r, _ in kept) < 2 and sum(c == column for _, c in kept) < 2:
+            kept.append((row, column))
+    return kept
+
+
+PAIRS = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+
+
+def patterns():
+    """All with two in each row and column; in order of the elements that are left out, row by row, those come first that keep the later ones."""
+    found = []
+    for rows in itertools.product(PAIRS, repeat=4):
+        if all(sum(column in row for row in rows) == 2 for column in range(4)):
+            found.append([(r, c) for r, row in enumerate(rows) for c in row])
+    return sorted(found, key=lambda kept: [(r, c) in kept for r in range(4) for c in range(4)])
+
+
+PATTERNS = patterns()
+
+
+def kept_by_sum(block):
+    return max(PATTERNS, key=lambda kept: math.fsum(block[row][column] for row, column in kept))
+
+
+KEPT = {"mask_2d_greedy": kept_by_size, "mask_2d_best": kept_by_sum}
+
+
+def mask_of_fours(values, dims):
     """Along the grouped dim, in fours: 0 for the two of least size, of equal ones the first."""
     mask = [1.0] * len(values)
     inner = 1
@@ -91,6 +153,7 @@ class Case:
         self.asp, self.lookahead = "--asp" in flags, "--lookahead" in flags
         self.every = int(self.option("--lookahead-k", "5"))
         self.alpha = single(float(self.option("--lookahead-alpha", "0.5")))
+        self.algorithm = self.option("--asp-mask-algo", "mask_1d")
         self.excluded = [part for part in self.option("--asp-excluded-layers", "").split(",") if part]
 
     def option(self, name, default):
@@ -148,7 +211,7 @@ def pruned_of(case, folder):
     for name in case.params:
         path = os.path.join(folder, name)
         if os.path.exists(path) and is_pruned(name, dims_of(path), case.excluded):
-            masks[name] = mask_of(Record(path).values, dims_of(path))
+            masks[name] = mask_of(Record(path).values, dims_of(path), case.algorithm)
     if not masks:
         fail("no weight is pruned")
     return masks

@@ -78,6 +78,8 @@ MERGED = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
 LAYERS = ["--tensor-parallel", "--tensor-parallel-degree", "2"]
 # Not of every program: a CASE@OPTION names them.
 STAGES = {
+    "asp_by_size": ["--trainers", "2", "--asp", "--asp-mask-algo", "mask_2d_greedy"],
+    "asp_by_sum": ["--trainers", "2", "--asp", "--asp-mask-algo", "mask_2d_best"],
     "amp_merged": ["--trainers", "2", "--amp"] + MERGED,
     "amp_recompute": ["--trainers", "2", "--amp"]
     + ["--recompute", "--recompute-checkpoints", "sqrt"],

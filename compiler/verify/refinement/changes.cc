@@ -1,5 +1,6 @@
 #include "compiler/verify/refinement/changes.h"
 
+#include "compiler/verify/refinement/pruning.h"
 #include "dialects/dist/dist.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -191,8 +192,12 @@ std::string recompute(mlir::DictionaryAttr change, const Context& at) {
 
 std::string asp(mlir::DictionaryAttr change, const Context& at) {
   at.changes.pruned = words(change, "asp_excluded_layers");
-  return "weights of layers fc, linear and conv2d keep the two largest of every four elements that "
-         "start-up gives them, the others are zero after start-up and after every update" +
+  const std::vector<std::string> algorithm = words(change, "asp_mask_algo");
+  at.changes.masks = algorithm.empty() ? "mask_1d" : algorithm[0];
+  const MaskRow* row = findMask(at.changes.masks);
+  return std::string("weights of layers fc, linear and conv2d keep ") +
+         (row ? row->kept : "nobody knows which elements") +
+         " that start-up gives them, the others are zero after start-up and after every update" +
          (at.changes.pruned->empty()
               ? ""
               : "; but those of parameters that contain " + listText(*at.changes.pruned));

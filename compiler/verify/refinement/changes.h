@@ -48,6 +48,7 @@ struct Changes {
   std::optional<SlowWeights> slow;
   // Weights of layers are pruned but for those whose name has one of these parts (asp).
   std::optional<std::vector<std::string>> pruned;
+  std::string masks;  // which of their elements are kept: an algorithm of pruning.h
   // Results of ops that take a norm, which are written out (compiler/analysis/norms.h).
   std::vector<std::string> writtenOut;
   // Rewrites of single ops, in order.

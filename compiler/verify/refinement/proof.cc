@@ -155,16 +155,17 @@ std::string Proof::prunedBy(mlir::OpResult result) const {
 }
 
 void Proof::pruneAtStart(Effects& source, const Effects& reference, pd::ProgramOp at) {
+  const MaskRow* masks = findMask(changes_.masks);
   for (const auto& [weight, type] : pruned_) {
     TermId& made = source.variables[weight];
     auto mask = reference.variables.find(maskOf(weight)), now = reference.variables.find(weight);
-    if (mask == reference.variables.end() || now == reference.variables.end() ||
-        !isMask(terms_, mask->second, made, type) ||
+    if (mask == reference.variables.end() || now == reference.variables.end() || !masks ||
+        !masks->isMask(terms_, mask->second, made, type, changes_.anyFloat) ||
         !isPruned(terms_, now->second, made, mask->second))
       return unknown(at,
-                     "it is not shown that start-up keeps the two largest of every four elements "
-                     "of `" +
-                         weight + "`",
+                     "it is not shown that start-up keeps " +
+                         std::string(masks ? masks->kept : "by a mask that is known here") +
+                         " of `" + weight + "`",
                      kAgain);
     made = now->second;
   }

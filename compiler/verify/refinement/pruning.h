@@ -1,5 +1,5 @@
-// Weights of which two in four are zero (asp): which ones a declared change means, and whether a
-// term is the mask of one. By the definition in passes/asp/pass.td, and not by that pass.
+// Weights of which half are zero (asp): which ones a declared change means, and whether a term is
+// the mask of one. By the definition in passes/asp/pass.td, and not by that pass.
 #pragma once
 
 #include <map>
@@ -17,9 +17,16 @@ std::map<std::string, mlir::RankedTensorType> prunedWeights(
 
 std::string maskOf(const std::string& weight);
 
-// Whether `mask` is 1 where `weight` has one of the two largest absolute values of its group of
-// four, and else 0.
-bool isMask(const Terms& terms, TermId mask, TermId weight, mlir::RankedTensorType type);
+// The masks that a change can name (asp_mask_algo).
+struct MaskRow {
+  const char* algorithm;
+  const char* kept;  // which elements, in words
+  // Whether `mask` is 1 where `weight` has such an element, and else 0. `anyFloat`: floats are one
+  // type, and casts between them nothing.
+  bool (*isMask)(const Terms& terms, TermId mask, TermId weight, mlir::RankedTensorType type,
+                 bool anyFloat);
+};
+const MaskRow* findMask(llvm::StringRef algorithm);  // null: unknown
 
 // weight · mask, as elementwise_mul of equal shapes.
 bool isPruned(const Terms& terms, TermId product, TermId weight, TermId mask);

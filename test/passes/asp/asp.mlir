@@ -5,7 +5,7 @@
 // RUN: dtranspile-opt %s --asp="asp_excluded_layers=conv2d,nowhere" 2>&1 | FileCheck %s --check-prefix=OPTIONS
 
 // CHECK: warning: asp: weight 'fc_7.w_0' stays whole: its extent 0 is below 4
-// CHECK: dist.changes = [{asp_excluded_layers = [], pass = "asp"}]
+// CHECK: dist.changes = [{asp_excluded_layers = [], asp_mask_algo = ["mask_1d"], pass = "asp"}]
 // CHECK: pd.var @linear_0.w_0.asp_mask : tensor<6x3xf32> {parameter}
 // CHECK: pd.var @conv2d_0.w_0.asp_mask : tensor<2x8x1x1xf32> {parameter}
 // CHECK-NOT: asp_mask : tensor<3x
@@ -40,7 +40,7 @@
 // CHECK-NEXT: pd.set @linear_0.b_0, %[[B]]
 
 // OPTIONS: warning: asp_excluded_layers: no parameter's name contains 'nowhere'
-// OPTIONS: dist.changes = [{asp_excluded_layers = ["conv2d", "nowhere"], pass = "asp"}]
+// OPTIONS: dist.changes = [{asp_excluded_layers = ["conv2d", "nowhere"], asp_mask_algo = ["mask_1d"], pass = "asp"}]
 // OPTIONS-NOT: conv2d_0.w_0.asp_mask
 
 pd.var @linear_0.w_0 : tensor<6x3xf32> {parameter}

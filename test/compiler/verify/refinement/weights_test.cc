@@ -5,10 +5,11 @@
 namespace dtranspile::verify::test {
 namespace {
 
-Strategy withAsp() {
+Strategy withAsp(const std::string& algorithm = "mask_1d") {
   Strategy strategy;
   strategy.trainers = 1;
   strategy.asp = true;
+  strategy.asp_mask_algo = algorithm;
   return strategy;
 }
 Strategy withLookahead(int64_t steps) {
@@ -52,6 +53,11 @@ pd::OpView maskingOf(mlir::ModuleOp m) {
 
 TEST_CASE("pruned weights are proved of every program that has some") {
   CHECK(proveAll(withAsp()) >= 25);
+  for (const char* algorithm : {"mask_2d_greedy", "mask_2d_best"})
+    CHECK(proveAll(withAsp(algorithm)) >= 25);
+  Strategy half = withAsp("mask_2d_best");
+  half.amp = true;
+  CHECK(proveAll(half) >= 10);
   Strategy both = withAsp();
   both.lookahead = true;
   CHECK(proveAll(both) >= 25);
@@ -123,6 +129,53 @@ TEST_CASE("wrongly pruned weights are not proved") {
                             product.operation()->getResult(0));
         }},
        {"a bias is not what it was", [](mlir::ModuleOp m) { setOf(mainOf(m), "b_0").erase(); }}});
+}
+
+TEST_CASE("wrong masks of blocks are not proved") {
+  const auto setTable = [](pd::OpView table, size_t at, float value) {
+    std::vector<float> numbers;
+    for (double number : table.getFloats("fp32_values"))
+      numbers.push_back(static_cast<float>(number));
+    numbers[at] = value;
+    table.setAttr("fp32_values",
+                  mlir::Builder(table.operation()->getContext()).getDenseF32ArrayAttr(numbers));
+  };
+  const auto declare = [](mlir::ModuleOp m, llvm::StringRef algorithm) {
+    auto job = m->getParentOfType<mlir::ModuleOp>();
+    auto changes = job->getAttrOfType<mlir::ArrayAttr>(dist::kChangesAttr);
+    mlir::NamedAttrList change(llvm::cast<mlir::DictionaryAttr>(changes[0]));
+    mlir::Builder builder(m.getContext());
+    change.set("asp_mask_algo", builder.getStrArrayAttr({algorithm}));
+    job->setAttr(dist::kChangesAttr, builder.getArrayAttr({change.getDictionary(m.getContext())}));
+  };
+  const std::vector<Wrong> either = {
+      {"another pattern",
+       [=](mlir::ModuleOp m) { setTable(first(startupOf(m), "assign_value"), 3, 0); }},
+      {"blocks lie along the other extent",
+       [](mlir::ModuleOp m) { setInts(first(startupOf(m), "transpose2"), "axis", {0, 1}); }},
+      {"rows of blocks are exchanged with columns",
+       [](mlir::ModuleOp m) {
+         setInts(opsOfType(startupOf(m), "transpose2")[1], "axis", {0, 2, 3, 1});
+       }},
+      {"the smallest sum",
+       [](mlir::ModuleOp m) {
+         for (pd::OpView op : opsOfType(startupOf(m), "matmul")) setFloat(op, "alpha", -1);
+       }},
+      {"start-up does not prune",
+       [](mlir::ModuleOp m) { bypass(first(startupOf(m), "elementwise_mul")); }},
+      {"another algorithm", [=](mlir::ModuleOp m) { declare(m, "mask_1d"); }},
+      {"an unknown algorithm", [=](mlir::ModuleOp m) { declare(m, "mask_3d"); }}};
+  std::vector<Wrong> bySize = either;
+  bySize.push_back({"the smallest come first", [](mlir::ModuleOp m) {
+                      first(startupOf(m), "argsort")
+                          .setAttr("descending", mlir::BoolAttr::get(m.getContext(), true));
+                    }});
+  bySize.push_back({"signs count", [](mlir::ModuleOp m) { bypass(first(startupOf(m), "abs")); }});
+  bySize.push_back({"the largest does not outweigh the others", [=](mlir::ModuleOp m) {
+                      setTable(opsOfType(startupOf(m), "assign_value")[1], 15, 20000);
+                    }});
+  leavesOpen("fluid18/mnist_mlp", withAsp("mask_2d_best"), either);
+  leavesOpen("fluid18/mnist_mlp", withAsp("mask_2d_greedy"), bySize);
 }
 
 TEST_CASE("wrong slow weights are not proved") {

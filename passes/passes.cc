@@ -12,6 +12,7 @@
 #include "passes/declare-sites/pass.h"
 #include "passes/dgc/pass.h"
 #include "passes/form-job/pass.h"
+#include "passes/forward-startup/pass.h"
 #include "passes/fp16-all-reduce/pass.h"
 #include "passes/gradient-merge/pass.h"
 #include "passes/keep-source/pass.h"
@@ -49,6 +50,7 @@ void registerAll() {
   registerDeclareSites();
   registerDgc();
   registerFormJob();
+  registerForwardStartup();
   registerFp16AllReduce();
   registerGradientMerge();
   registerKeepSource();

@@ -105,6 +105,10 @@ struct Step {
 
 bool isPipelined(const Strategy& s) { return s.pipeline && isReplicated(s); }
 bool always(const Strategy&) { return true; }
+// Start-up makes variables of others, and ranks have some of them each.
+bool makesOfStartup(const Strategy& s) {
+  return (isPipelined(s) || isServed(s)) && (s.asp || s.lookahead);
+}
 bool mergesGradients(const Strategy& s) { return s.gradient_merge && s.gradient_merge_k_steps > 1; }
 bool changesProgram(const Strategy& s) {
   return s.amp || s.recompute || s.lars || s.lamb || s.asp || s.lookahead || mergesGradients(s);
@@ -124,7 +128,7 @@ const Step kSteps[] = {
     {"lars", Told::Nothing, [](const Strategy& s) { return s.lars; }, "lars"},
     {"lamb", Told::Nothing, [](const Strategy& s) { return s.lamb; }, "lamb"},
     {"asp", Told::Nothing, [](const Strategy& s) { return s.asp; }, "asp"},
-    {"lookahead", Told::Nothing, [](const Strategy& s) { return s.lookahead; }, "lookahead"},
+    {"lookahead", Told::Pieces, [](const Strategy& s) { return s.lookahead; }, "lookahead"},
     {"gradient-merge", Told::Nothing, mergesGradients, "gradient_merge"},
     // Norms over servers are those of rounds.
     {"write-out-norms", Told::ServerCount,
@@ -133,6 +137,7 @@ const Step kSteps[] = {
      },
      "slice_var_up"},
     {"form-job", Told::Mesh, always},
+    {"forward-startup", Told::Nothing, makesOfStartup},
     {"cut-batch", Told::Data, always},
     // The same initial values on all ranks that have parts of them; then the parts.
     {"broadcast-startup", Told::LayersOnly, isSplit, "tensor_parallel"},

@@ -173,7 +173,7 @@ def : Composes<Lamb, [Pipeline], "pair_lamb_pipeline">;
 def : Composes<Pipeline, [Amp], "amp_pipeline",
                "each stage looks at its gradients, and all know whether any has found something">;
 def : Composes<Pipeline, [Recompute], "pair_recompute_pipeline">;
-def : Later<Pipeline, [Asp], "masks would have to lie on the stages of their parameters">;
+def : Composes<Asp, [Pipeline], "asp_pipeline", "masks lie on the stages of their weights">;
 def : Later<Pipeline, [GradientMerge],
             "the branch of the k-th step would have to be cut over the stages; take accumulate_steps "
             "k times as large">;
@@ -229,8 +229,8 @@ def : Composes<Asp, [GradientMerge], "asp_merge">;
 def : Composes<Asp, [Fp16AllReduce], "asp_fp16_all_reduce">;
 def : Composes<Asp, [SyncBatchNorm], "asp_sync_batch_norm">;
 def : Composes<Asp, [Hierarchical], "asp_hierarchical">;
-def : Later<Asp, [Sharding], "masks would have to be cut as their weights are">;
-def : Later<Asp, [Served], "servers would have to keep the masks of their blocks">;
+def : Composes<Asp, [Sharding], "asp_sharding", "masks stay whole on every rank">;
+def : Composes<Asp, [Served], "asp_servers", "servers have the masks of their blocks">;
 def : Composes<Asp, [LocalSgd], "pair_asp_localsgd",
                "masks are equal on all replicas, so what they average is pruned alike">;
 def : Composes<Amp, [Lookahead], "lookahead_amp", "a step that is left out does not count">;
@@ -241,9 +241,11 @@ def : Composes<Lookahead, [GradientMerge], "lookahead_merge", "updates count, no
 def : Composes<Lookahead, [Fp16AllReduce], "lookahead_fp16_all_reduce">;
 def : Composes<Lookahead, [SyncBatchNorm], "lookahead_sync_batch_norm">;
 def : Composes<Lookahead, [Hierarchical], "lookahead_hierarchical">;
-def : Later<Lookahead, [Sharding], "slow weights would have to be cut as the updates are">;
-def : Later<Lookahead, [Pipeline], "slow weights would have to lie on the stages of their parameters">;
-def : Later<Lookahead, [Served], "servers would have to keep slow weights of their blocks">;
+def : Composes<Lookahead, [Sharding], "lookahead_sharding", "slow weights stay whole on every rank">;
+def : Composes<Lookahead, [Pipeline], "lookahead_pipeline",
+               "slow weights lie on the stages of their parameters, and all stages count">;
+def : Later<Lookahead, [Served],
+            "the branches in which slow weights move would have to run on servers, block by block">;
 def : Later<Lookahead, [LocalSgd],
             "parameters would have to be averaged behind the branch in which slow weights move">;
 def : Composes<Hierarchical, [SyncBatchNorm], "train_hierarchical_sync_batch_norm">;

@@ -19,19 +19,21 @@ constexpr llvm::StringLiteral kSlow = "@SLOW";
 
 class Adder {
  public:
-  Adder(pd::ProgramOp main, pd::ProgramOp startup, int64_t steps, float alpha)
-      : main_(main), startup_(startup), steps_(steps), alpha_(alpha), builder_(main.getContext()) {}
+  Adder(pd::ProgramOp main, pd::ProgramOp startup, int64_t steps, float alpha, bool apart)
+      : main_(main),
+        startup_(startup),
+        steps_(steps),
+        alpha_(alpha),
+        apart_(apart),
+        builder_(main.getContext()) {}
 
   mlir::LogicalResult run() {
     if (mlir::failed(collect())) return mlir::failure();
     for (pd::VarOp parameter : parameters_) addSlow(parameter);
     count();
-    mlir::Block* first = branch(first_, "first");
-    for (pd::VarOp parameter : parameters_) begin(parameter);
-    close(first);
-    mlir::Block* due = branch(due_, "due");
-    for (pd::VarOp parameter : parameters_) meet(parameter);
-    close(due);
+    // What belongs to one parameter in branches of its own, or all of it in two.
+    for (size_t i = 0, n = apart_ ? 1 : parameters_.size(); i < parameters_.size(); i += n)
+      move(llvm::ArrayRef(parameters_).slice(i, n));
     if (mlir::Operation* around = main_.getBodyBlock()->findAncestorOpInBlock(*branches_[0]);
         around != branches_[0])
       renumberWithin(around);
@@ -39,6 +41,15 @@ class Adder {
   }
 
  private:
+  void move(llvm::ArrayRef<pd::VarOp> parameters) {
+    mlir::Block* first = branch(first_, "first");
+    for (pd::VarOp parameter : parameters) begin(parameter);
+    close(first);
+    mlir::Block* due = branch(due_, "due");
+    for (pd::VarOp parameter : parameters) meet(parameter);
+    close(due);
+  }
+
   // Parameters in the order of their updates, and the one block in which they are updated.
   mlir::LogicalResult collect() {
     bool good = true;
@@ -198,6 +209,7 @@ class Adder {
   pd::ProgramOp main_, startup_;
   int64_t steps_;
   float alpha_;
+  bool apart_;
   mlir::OpBuilder builder_;
   pd::Declarations declarations_;
   mlir::Block* block_ = nullptr;
@@ -226,7 +238,8 @@ class Lookahead : public impl::LookaheadBase<Lookahead> {
       return signalPassFailure();
     }
     const auto alpha = static_cast<float>(lookahead_alpha);
-    if (mlir::failed(Adder(*main, startup, lookahead_k, alpha).run())) return signalPassFailure();
+    if (mlir::failed(Adder(*main, startup, lookahead_k, alpha, apart).run()))
+      return signalPassFailure();
     declareChange(getOperation(), Change(&getContext(), "lookahead")
                                       .set("lookahead_k", static_cast<int64_t>(lookahead_k))
                                       .set("lookahead_alpha", lookahead_alpha.getValue()));

@@ -14,7 +14,8 @@ def Lookahead : Pass<"lookahead", "::mlir::ModuleOp"> {
 
     alpha and 1 - alpha are float32 numbers. Moments and velocities stay as they are. Where the
     update stands in a branch of its own (steps that overflow, of amp), so does this: a step that is
-    left out does not count.
+    left out does not count. With `apart`, for ranks that have some of the parameters each, every
+    parameter has two branches of its own.
 
     Refused by name: programs without start-up, parameters that are no dense tensor of known extents
     or no float32 or float64, updates with a master copy, updates in several blocks, and programs
@@ -31,6 +32,8 @@ def Lookahead : Pass<"lookahead", "::mlir::ModuleOp"> {
           %s = 0.5 * @w + 0.5 * @"w@SLOW" ; pd.set @"w@SLOW", %s ; pd.set @w, %s
         }
   }];
-  let options = FieldOptions<"lookahead">.options;
+  let options = FieldOptions<"lookahead">.options # [
+    Option<"apart", "apart", "bool", "false", "branches of each parameter by itself">,
+  ];
 }
 #endif

@@ -23,6 +23,8 @@ from train_case import call, check_verified, compare_losses, fail, read_noise, s
 
 ABSOLUTE, RELATIVE = 1e-5, 1e-3
 LAYERS = ("fc", "linear", "conv2d")
+# Flags of several ranks, and how many words they and their options are, which follow them.
+OF_SEVERAL = {"--use-hierarchical-allreduce": 3, "--tensor-parallel": 3, "--sharding": 3, "--pipeline": 5, "--mode": 4}
 
 
 def dims_of(path):
@@ -175,12 +177,10 @@ class Case:
         job = os.path.join(self.work, name)
         program = [os.path.join(self.folder, n + ".pdmodel") for n in ("main", "startup")]
         flags = list(flags)
-        if ranks == 1 and "--use-hierarchical-allreduce" in flags:
-            at = flags.index("--use-hierarchical-allreduce")
-            del flags[at : at + 3]
-        if ranks == 1 and "--tensor-parallel" in flags:
-            at = flags.index("--tensor-parallel")
-            del flags[at : at + 3]
+        for flag, words in OF_SEVERAL.items() if ranks == 1 else ():
+            if flag in flags:
+                at = flags.index(flag)
+                del flags[at : at + words]
         call(self.tool, "transpile", program[0], "--startup", program[1], "-o", job, "--trainers", str(ranks), *flags)
         return job
 
@@ -304,7 +304,8 @@ def main(tools, corpus, name, ranks, steps, *flags):
             what = "%s on %d ranks" % (name, count)
             job = case.transpile("job%d" % count, count, case.flags)
             check_verified(case.tool, job)
-            call(case.tool, "export", job, "-o", job + ".programs")
+            if "--sharding" not in flags or count == 1:  # of parts nothing can be exported
+                call(case.tool, "export", job, "-o", job + ".programs")
             saved, feeds = os.path.join(work, "job%d.saved" % count), os.path.join(case.folder, "feeds")
             rates = case.description.get("lr_per_step")
             # On several ranks masks are not given, nor are weights pruned: both are made of the weights that are given.

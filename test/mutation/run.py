@@ -80,6 +80,12 @@ LAYERS = ["--tensor-parallel", "--tensor-parallel-degree", "2"]
 STAGES = {
     "asp_by_size": ["--trainers", "2", "--asp", "--asp-mask-algo", "mask_2d_greedy"],
     "asp_by_sum": ["--trainers", "2", "--asp", "--asp-mask-algo", "mask_2d_best"],
+    "asp_sharding": ["--trainers", "2", "--asp", "--sharding"],
+    "asp_servers": SERVERS + ["--asp"],
+    "asp_stages": ["--trainers", "2", "--asp", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],
+    "lookahead_sharding": ["--trainers", "2", "--lookahead", "--lookahead-k", "2", "--sharding"],
+    "lookahead_stages": ["--trainers", "2", "--lookahead", "--lookahead-k", "2"]
+    + ["--pipeline", "--stages", "2", "--accumulate-steps", "2"],
     "amp_merged": ["--trainers", "2", "--amp"] + MERGED,
     "amp_recompute": ["--trainers", "2", "--amp"]
     + ["--recompute", "--recompute-checkpoints", "sqrt"],

@@ -140,9 +140,11 @@ def : Composes<Amp, [SyncBatchNorm], "amp_sync_batch_norm",
 def : Composes<Amp, [Recompute], "amp_recompute">;
 def : Composes<Amp, [Sharding], "amp_sharding",
                "each rank looks at its parts, and all know whether any has found something">;
-def : Later<Amp, [Served], "servers would have to leave a round out where a trainer overflows">;
-def : Later<Amp, [LocalSgd],
-            "each replica would scale by a number of its own, and leave out steps of its own">;
+def : Later<Amp, [Served],
+            "servers, which know the sums of gradients, would have to agree on whether one overflows, leave "
+            "the round out, and hand the scale on to the trainers">;
+def : Composes<Amp, [LocalSgd], "pair_amp_localsgd",
+               "each replica scales by a number of its own, and leaves out steps of its own">;
 def : Composes<Lars, [Served, Hierarchical], "lars_recorded">;
 def : Composes<Lamb, [Served, Hierarchical], "lamb_recorded">;
 def : Composes<Lars, [LocalSgd], "pair_lars_localsgd">;

@@ -15,10 +15,11 @@ namespace dtranspile::passes {
 
 namespace {
 
-// A parameter with the op that sets it last, its copy, and, once started, the summed delta.
+// A parameter with the op at the top that sets it last (a pd.set, or a branch with one), its copy,
+// and, once started, the summed delta.
 struct Parameter {
   pd::VarOp var, snapshot;
-  pd::SetOp lastSet;
+  mlir::Operation* last = nullptr;
   mlir::Value copy, delta;
 
   std::string deltaName() { return (var.getSymName() + "@DELTA").str(); }
@@ -91,7 +92,7 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
                         llvm::ArrayRef<dist::CommOp> comms, pd::Declarations& declarations) {
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(&branch->getRegion(0).front());
     for (auto [index, parameter] : llvm::enumerate(parameters)) {
-      mlir::Value own = pd::GetOp::create(builder, parameter.lastSet.getLoc(),
+      mlir::Value own = pd::GetOp::create(builder, parameter.last->getLoc(),
                                           parameter.var.getType(), symbolNamed(parameter.var));
       parameter.delta = sumOver(builder, own.getLoc(), own, symbolOf(comms[index % comms.size()]));
     }
@@ -181,26 +182,29 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     return var;
   }
 
-  // Parameters that the program sets at its top level, in order of their last set.
+  // Parameters in order of their last set. One that is updated in a branch of the update (a step
+  // that overflows, of amp, leaves it out) is what it is behind the branch.
   static mlir::FailureOr<std::vector<Parameter>> collect(JobOnAxes& job) {
-    llvm::MapVector<mlir::StringAttr, pd::SetOp> last;
-    mlir::LogicalResult nested = mlir::success();
+    llvm::MapVector<mlir::StringAttr, mlir::Operation*> last;
+    mlir::Block* top = job.main.getBodyBlock();
+    mlir::LogicalResult good = mlir::success();
     forEachUpdate(job.main, [&](pd::OpView update, llvm::StringRef name) {
-      if (update.operation()->getBlock() == job.main.getBodyBlock())
-        last[mlir::StringAttr::get(update.operation()->getContext(), name)] = {};
-      else
-        nested = update.operation()->emitError("local_sgd: parameter '")
-                 << name << "' is updated inside a sub-block; not supported";
+      mlir::Operation* op = update.operation();
+      if (op->getBlock() != top && !isBranchOfUpdate(op->getParentOp()))
+        good = op->emitError("local_sgd: parameter '")
+               << name << "' is updated inside a sub-block; not supported";
+      last[mlir::StringAttr::get(op->getContext(), name)] = nullptr;
     });
-    if (mlir::failed(nested)) return mlir::failure();
-    for (auto set : job.main.getBodyBlock()->getOps<pd::SetOp>())
+    if (mlir::failed(good)) return mlir::failure();
+    top->walk([&](pd::SetOp set) {
       if (auto found = last.find(set.getVarAttr().getAttr()); found != last.end())
-        found->second = set;
+        found->second = inBlock(top, set);
+    });
     std::vector<Parameter> parameters;
-    for (auto& [name, set] : last) {
+    for (auto& [name, op] : last) {
       auto var =
           llvm::dyn_cast_or_null<pd::VarOp>(mlir::SymbolTable::lookupSymbolIn(job.role, name));
-      if (var && set) parameters.push_back({var, {}, set, {}, {}});
+      if (var && op) parameters.push_back({var, {}, op, {}, {}});
     }
     return parameters;
   }
@@ -230,14 +234,17 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
   static void startDelta(Parameter& parameter, mlir::FlatSymbolRefAttr comm,
                          pd::Declarations& declarations) {
     mlir::OpBuilder builder(parameter.var.getContext());
-    builder.setInsertionPointAfter(parameter.lastSet);
-    mlir::Location loc = parameter.lastSet.getLoc();
+    builder.setInsertionPointAfter(parameter.last);
+    mlir::Location loc = parameter.last->getLoc();
     parameter.copy =
         pd::GetOp::create(builder, loc, parameter.var.getType(),
                           mlir::FlatSymbolRefAttr::get(parameter.snapshot.getSymNameAttr()));
-    mlir::Value delta =
-        elementwise(builder, loc, "elementwise_sub", parameter.copy, parameter.lastSet.getValue(),
-                    parameter.deltaName(), pd::kOptimize, declarations);
+    auto set = llvm::dyn_cast<pd::SetOp>(parameter.last);
+    mlir::Value now =
+        set ? set.getValue()
+            : pd::GetOp::create(builder, loc, parameter.var.getType(), symbolNamed(parameter.var));
+    mlir::Value delta = elementwise(builder, loc, "elementwise_sub", parameter.copy, now,
+                                    parameter.deltaName(), pd::kOptimize, declarations);
     parameter.delta = sumOver(builder, loc, delta, comm);
   }
 
@@ -245,7 +252,7 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
   // snapshot. As the framework's LocalSGD transpiler computes it.
   static void average(mlir::OpBuilder& builder, Parameter& parameter, double factor,
                       pd::Declarations& declarations) {
-    mlir::Location loc = parameter.lastSet.getLoc();
+    mlir::Location loc = parameter.last->getLoc();
     mlir::Value mean = scale(builder, loc, parameter.delta, factor, parameter.deltaName(),
                              pd::kOptimize, declarations);
     mlir::Value value = elementwise(builder, loc, "elementwise_sub", parameter.copy, mean,

@@ -154,6 +154,24 @@ def compare(what, found, expected):
             fail("%s[%d] is %.9g, by the definition it is %.9g" % (what, i, a, b))
 
 
+# What changes the step of a replica, and how many words behind the flag belong to it.
+OF_REPLICA = {"--lars": 0, "--lamb": 0, "--asp": 0, "--amp": 0, "--init-loss-scaling": 1, "--decr-every-n-nan-or-inf": 1, "--decr-ratio": 1}
+
+
+def of_replica(flags):
+    return [word for i, flag in enumerate(flags) if flag in OF_REPLICA for word in flags[i : i + 1 + OF_REPLICA[flag]]]
+
+
+def check_scales(folders, saved):
+    """Replicas have left out different steps, and scale by different numbers; rank 0's is saved."""
+    scales = [Record(os.path.join(folder, "loss_scaling_0")).values[0] for folder in folders]
+    print("loss scales of the replicas: %s" % scales)
+    if len(set(scales)) == 1:
+        fail("no replica has overflowed by itself")
+    if Record(os.path.join(saved, "loss_scaling_0")).values[0] != scales[0]:
+        fail("the loss scale of rank 0 is not that of the first replica")
+
+
 def main(tools, corpus, case, ranks, steps, *flags):
     tool, folder = os.path.join(tools, "dtranspile"), os.path.join(corpus, case)
     ranks, steps = int(ranks), int(steps)
@@ -165,7 +183,7 @@ def main(tools, corpus, case, ranks, steps, *flags):
         os.path.join(folder, "startup.pdmodel"),
     ]
     # A flag that changes what one device computes changes what a replica computes.
-    rule = [flag for flag in flags if flag in ("--lars", "--lamb", "--asp")]
+    rule = of_replica(flags)
     with tempfile.TemporaryDirectory() as work:
         replica = program
         if rule:
@@ -222,11 +240,14 @@ def main(tools, corpus, case, ranks, steps, *flags):
             compare(name, Record(os.path.join(saved, name)), Record(os.path.join(states[0], name)))
         # The comparison tells replicas that have state of their own from those that share it.
         own = [n for n in description["persistables"] if n not in description["params"]]
+        own += ["loss_scaling_0"] if "--init-loss-scaling" in flags else []
         if all(
             Record(os.path.join(states[0], n)).values == Record(os.path.join(states[1], n)).values
             for n in own
         ):
             fail("no replica has state of its own: nothing tells local SGD from reduced gradients")
+        if "--init-loss-scaling" in flags:
+            check_scales(states, saved)
         if adaptive and not set(period.seen) - {period.first}:
             fail("the number of steps does not change: %s" % period.seen)
         print("%s: %d replicas, %d steps: as defined%s" % (case, ranks, steps, ", k %s" % period.seen if adaptive else ""))

@@ -32,6 +32,10 @@ PAIRS = {
         "fluid18/mnist_mlp": ["2", "3", "--asp"],
         "static26/mlp_amp_ready": ["2", "2", "--asp", "--localsgd-k-steps", "2"],
     }),
+    "amp_localsgd": ("local_sgd_case.py", {
+        "static26/mlp_amp_ready": ["2", "4", "--amp", "--init-loss-scaling", "100000", "--decr-every-n-nan-or-inf", "1"],
+        "fluid18/mnist_mlp": ["4", "4", "--amp", "--localsgd-k-steps", "2", "--init-loss-scaling", "300000", "--decr-every-n-nan-or-inf", "1"],
+    }),
     "recompute_adaptive": ("local_sgd_case.py", {
         "fluid18/mnist_mlp": ["2", "8"] + _ADAPTIVE + _SQRT,
     }),

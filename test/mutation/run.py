@@ -86,6 +86,7 @@ STAGES = {
     "lookahead_sharding": ["--trainers", "2", "--lookahead", "--lookahead-k", "2", "--sharding"],
     "lookahead_stages": ["--trainers", "2", "--lookahead", "--lookahead-k", "2"]
     + ["--pipeline", "--stages", "2", "--accumulate-steps", "2"],
+    "amp_local_sgd": ["--trainers", "2", "--amp", "--collective-mode", "local_sgd"],
     "amp_merged": ["--trainers", "2", "--amp"] + MERGED,
     "amp_recompute": ["--trainers", "2", "--amp"]
     + ["--recompute", "--recompute-checkpoints", "sqrt"],

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares masks of pruned weights with the framework's.
 
-    asp_masks.py [--tools FOLDER] [--corpus FOLDER] [--seed N]
+    asp_masks.py [--tools FOLDER] [--corpus FOLDER] [--seed N] [--definitions-only]
 
 The interpreter that runs this script has paddlepaddle 2.6.2 (see export_parity.py). For each algorithm: (1) the definition by which the tests
 judge (test/e2e/by_hand_case.py) against `paddle.incubate.asp.create_mask` on random weights of one to four dims, with extents that are no multiples

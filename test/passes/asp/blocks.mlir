@@ -8,7 +8,7 @@
 // CHECK: pd.program @startup
 // CHECK: %[[W:.*]] = pd.get @linear_0.w_0 : tensor<6x3xf32>
 // The first pattern keeps the later elements of the first rows.
-// CHECK: %[[TABLE:.*]] = pd.assign_value -> Out("asp_patterns_0") {dtype = 5 : i32, fp32_values = array<f32: 0.000000e+00, 0.000000e+00, 1.000000e+00, 1.000000e+00, 0.000000e+00, 0.000000e+00, 1.000000e+00, 1.000000e+00, 1.000000e+00, 1.000000e+00, 0.000000e+00, 0.000000e+00, 1.000000e+00, 1.000000e+00, 0.000000e+00, 0.000000e+00, {{.*}}shape = array<i32: 90, 16>
+// CHECK: %[[TABLE:.*]] = pd.assign_value -> Out("asp_patterns") {dtype = 5 : i32, fp32_values = array<f32: 0.000000e+00, 0.000000e+00, 1.000000e+00, 1.000000e+00, 0.000000e+00, 0.000000e+00, 1.000000e+00, 1.000000e+00, 1.000000e+00, 1.000000e+00, 0.000000e+00, 0.000000e+00, 1.000000e+00, 1.000000e+00, 0.000000e+00, 0.000000e+00, {{.*}}shape = array<i32: 90, 16>
 // CHECK: %[[WIDE:.*]] = pd.cast X(%[[TABLE]]) {{.*}} -> tensor<90x16xf64>
 // CHECK: %[[T:.*]]:2 = pd.transpose2 X(%[[W]]) {{.*}}axis = array<i32: 1, 0>{{.*}} -> (tensor<3x6xf32>
 // CHECK: %[[F:.*]] = pd.pad X(%[[T]]#0) {{.*}}paddings = array<i32: 0, 1, 0, 2>
@@ -36,8 +36,8 @@
 // CHECK: pd.program @main
 
 // SIZE: dist.changes = [{asp_excluded_layers = [], asp_mask_algo = ["mask_2d_greedy"], pass = "asp"}]
-// SIZE: %[[TABLE:.*]] = pd.assign_value -> Out("asp_patterns_0") {{.*}}shape = array<i32: 186, 16>
-// SIZE: %[[POWERS:.*]] = pd.assign_value -> Out("asp_powers_0") {{.*}}fp32_values = array<f32: 1.000000e+00, 2.000000e+00, 4.000000e+00, {{.*}}3.276800e+04>
+// SIZE: %[[TABLE:.*]] = pd.assign_value -> Out("asp_patterns") {{.*}}shape = array<i32: 186, 16>
+// SIZE: %[[POWERS:.*]] = pd.assign_value -> Out("asp_powers") {{.*}}fp32_values = array<f32: 1.000000e+00, 2.000000e+00, 4.000000e+00, {{.*}}3.276800e+04>
 // SIZE: %[[A:.*]] = pd.abs
 // SIZE: %[[O:.*]]:2 = pd.argsort X(%[[A]]) {{.*}}axis = -1 : i32, descending = false
 // SIZE: %[[R:.*]]:2 = pd.argsort X(%[[O]]#1)

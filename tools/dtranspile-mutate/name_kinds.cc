@@ -83,6 +83,20 @@ void likeParameter(JobView& view, Edits& edits) {
                   [result, name = var.getSymName().str()]() { rename(result, name); });
 }
 
+// In the body of a composite, whatever its type: an export writes the cell, with what is left of it
+// for whoever reads the variable next.
+void bodyLikeVariable(JobView& view, Edits& edits) {
+  for (mlir::OpResult result : resultsOfProgram(view)) {
+    const bool leaves = llvm::any_of(
+        result.getUsers(), [](mlir::Operation* user) { return llvm::isa<dist::YieldOp>(user); });
+    for (pd::VarOp var : variablesOf(view))
+      if (!leaves)
+        edits.add(result.getOwner(),
+                  quoted(result) + " is called as `" + var.getSymName().str() + "` is",
+                  [result, name = var.getSymName().str()]() { rename(result, name); });
+  }
+}
+
 // What the program says of its variables' types, apart from the values that have their names.
 std::vector<pd::DeclOp> declarations(JobView& view) {
   std::vector<pd::DeclOp> found;
@@ -186,6 +200,8 @@ std::vector<Kind> nameKinds() {
        declPersistable},
       {group, "declaration-dropped", "a name is not declared", Place::Main, declDropped},
       {group, "variable-renamed", "a variable has another name", Place::Main, variableRenamed},
+      {group, "composite-named-like-variable", "a result in a body has the name of a persistable",
+       Place::Composites, bodyLikeVariable},
       {group, "body-result-renamed", "a result in a block has another name", Place::Bodies,
        renamed},
       {"feeds", "inputs-swapped", "two feeds have each other's name", Place::Main, inputsSwapped},

@@ -279,6 +279,18 @@ void namesSwapped(JobView& view, Edits& edits) {
     }
 }
 
+// A variable that no op knows.
+void variableAdded(JobView& view, Edits& edits) {
+  for (pd::VarOp var : variablesOf(view))
+    edits.add(var, "stands there again, under a name of its own, for nothing", [var]() mutable {
+      mlir::OpBuilder builder(var);
+      auto extra = llvm::cast<pd::VarOp>(builder.clone(*var));
+      extra.setSymName((var.getSymName() + ".extra").str());
+      extra->removeAttr(dist::kRelAttr);
+      extra.setParameter(false);
+    });
+}
+
 }  // namespace
 
 std::vector<Kind> variableKinds() {
@@ -297,6 +309,8 @@ std::vector<Kind> variableKinds() {
       {lineage, "get-after-set", "a value is read after its update", Place::Main, getMovedLate},
       {lineage, "variable-deleted", "a variable goes with all that sets it", Place::Main,
        variableDeleted},
+      {lineage, "variable-added", "a variable that nobody reads or sets", Place::Main,
+       variableAdded},
       {lineage, "variables-swapped", "two variables change names", Place::Main, namesSwapped},
       {"on-regions", "set-on-one-rank", "a variable is set on one rank only", Place::Main,
        setOnOneRank},

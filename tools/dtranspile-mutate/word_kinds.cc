@@ -162,6 +162,18 @@ void wordDropped(JobView& view, Edits& edits) {
   });
 }
 
+// The run-time system sets what a communicator says to count exchanges.
+void exchangesCounted(JobView& view, Edits& edits) {
+  for (auto comm : view.job.getOps<dist::CommOp>())
+    for (pd::VarOp var : variablesOf(view))
+      if (!comm->hasAttr(dist::kExchangeCounter))
+        edits.add(comm, "says that `" + var.getSymName().str() + "` counts exchanges", [=]() {
+          mlir::Builder builder(comm->getContext());
+          comm->setAttr(dist::kExchangeCounter, builder.getStringAttr(pd::VarOp(var).getSymName()));
+          comm->setAttr(dist::kExchangeSteps, builder.getI64IntegerAttr(2));
+        });
+}
+
 // Requests that wait otherwise than the contract says.
 void otherQueues(JobView& view, Edits& edits) {
   mlir::Builder builder(view.job.getContext());
@@ -206,6 +218,8 @@ std::vector<Kind> wordKinds() {
        wordDropped},
       {words, "startup-word-added", "a request of start-up says how it is made", Place::Startup,
        wordAdded},
+      {words, "exchanges-counted", "a variable is said to count exchanges", Place::Main,
+       exchangesCounted},
       {words, "queues", "requests wait in other queues", Place::Main, otherQueues},
       {semantic, "attribute-added-alike", "an op says what it did not say, in @reference too",
        Place::Main, attributeAddedAlike},

@@ -440,3 +440,57 @@ def unique_words(words, label):
 @net("Counts of words of each sample by one hot", words=classes(12, 5), label=LABEL)
 def bag_of_words(words, label):
     return flat(F.one_hot(words, 12).sum(1), label)
+
+
+@net("Tensors broadcast together, then multiplied", x=X, label=LABEL)
+def broadcast_together(x, label):
+    a, b = paddle.broadcast_tensors([lift(x).unsqueeze(2), lift(x.mean(2, keepdim=True)).unsqueeze(1)])
+    return flat(a * b, label)
+
+
+@net("Values put at constant places of a weight, repeated ones added", x=numbers(4), label=LABEL)
+def put_places(x, label):
+    w, value = paddle.create_parameter([4, 6], "float32", name="w"), paddle.create_parameter([3], "float32", name="value")
+    w = paddle.index_put(w, (indices(0, 3, 0), indices(1, -1, 1)), value, accumulate=True)
+    w = paddle.index_put(w, (indices(1, 2),), paddle.create_parameter([1, 6], "float32", name="row"))
+    return flat(paddle.matmul(x, w), label)
+
+
+@net("Frames of a signal, windowed, and added again", x=numbers(3, 16), label=LABEL)
+def framed_signal(x, label):
+    frames = paddle.signal.frame(nn.Linear(16, 16)(x), 6, 2)
+    window = paddle.assign(np.hanning(6).astype("float32").reshape([6, 1]))
+    return flat(paddle.signal.overlap_add(F.tanh(frames * window), 3), label)
+
+
+@net("A chain of products of weights", x=numbers(6), label=LABEL)
+def chain_of_products(x, label):
+    a, b, c = (paddle.create_parameter([m, n], "float32", name=name) for name, m, n in (("a", 6, 2), ("b", 2, 7), ("c", 7, 4)))
+    return flat(paddle.linalg.multi_dot([nn.Linear(6, 6)(x), a, b, c]), label)
+
+
+@net("Orthonormal weights by a factorisation, and a system given by a factor", x=numbers(4), y=numbers(3, 3), label=LABEL)
+def factorised_weights(x, y, label):
+    q, r = paddle.linalg.qr(paddle.create_parameter([4, 3], "float32", name="w"))
+    y = nn.Linear(3, 3)(y)
+    square = paddle.matmul(y, y, transpose_y=True) + paddle.eye(3) * 2.0
+    z = paddle.linalg.cholesky_solve(paddle.matmul(x, q).unsqueeze(2), paddle.linalg.cholesky(square))
+    return flat(z, label) + 0.01 * paddle.square(r).mean()
+
+
+@net("Medians of the features of a sample, and of each feature over its positions", x=X, label=LABEL)
+def medians(x, label):
+    x = lift(x)
+    return flat(paddle.concat([paddle.nanmedian(x, 2), paddle.nanmedian(x, [1, 2], keepdim=True).squeeze(2)], 1), label)
+
+
+@net("Ranks of matrices of a sample, and powers as frequencies", x=numbers(3, 3), label=LABEL)
+def ranks(x, label):
+    rank = paddle.cast(paddle.linalg.matrix_rank(x, tol=0.5), "float32").unsqueeze(1)
+    return flat(nn.Linear(9, 5)(x.flatten(1)) * paddle.logspace(0, 1, 5, 2.0) + rank, label)
+
+
+@net("Counts of all words of the batch weigh the loss", verdict="refuted", words=classes(12, 5), label=LABEL)
+def batch_counts(words, label):
+    counts = paddle.cast(paddle.bincount(words.flatten(), minlength=12), "float32")
+    return flat(nn.Embedding(12, 4)(words) * paddle.gather(counts, words.flatten()).reshape([-1, 5, 1]) / 40.0, label)

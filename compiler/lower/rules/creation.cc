@@ -49,6 +49,7 @@ const LoweringRule kRules[] = {
     callRule("coalesce_tensor", "dt_coalesce"),
     callRule("range", "dt_range"),
     callRule("linspace", "dt_linspace"),
+    callRule("logspace", "dt_logspace"),
 };
 
 }  // namespace

@@ -46,6 +46,12 @@ const LoweringRule kRules[] = {
     callRule("diag_v2", "dt_diag"),
     callRule("diag_v2_grad", "dt_diag_grad"),
     callRule("diag_embed", "dt_diag_embed"),
+    callRule("fill_diagonal", "dt_fill_diagonal"),
+    callRule("fill_diagonal_grad", "dt_fill_diagonal_grad"),
+    callRule("fill_diagonal_tensor", "dt_fill_diagonal_tensor"),
+    callRule("fill_diagonal_tensor_grad", "dt_fill_diagonal_tensor_grad"),
+    callRule("index_put", "dt_index_put"),
+    callRule("index_put_grad", "dt_index_put_grad"),
 };
 
 }  // namespace

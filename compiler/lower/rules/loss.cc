@@ -191,6 +191,19 @@ LogicalResult lowerKlDivergenceGrad(OpLowering& op) {
                     divisor + ")");
 }
 
+// The sum, the mean, or X as it is; the inference knows no other number.
+LogicalResult lowerIdentityLoss(OpLowering& op) {
+  const int64_t reduction = op.op().getInt("reduction");
+  if (reduction == 2) return op.formula("Out = X");
+  return op.formula(reduction == 1 ? "Out[r] = sum(X) / count" : "Out[r] = sum(X)", innerAll());
+}
+LogicalResult lowerIdentityLossGrad(OpLowering& op) {
+  const int64_t reduction = op.op().getInt("reduction");
+  if (reduction == 2) return op.formula("X@GRAD = Out@GRAD");
+  return op.formula(reduction == 1 ? "X@GRAD = Out@GRAD[r] / count" : "X@GRAD = Out@GRAD[r]",
+                    innerAll());
+}
+
 // Class scores are dim 1 of X, whatever comes after it.
 OpLowering::Bindings innerClasses() {
   return {.inner = [](const std::vector<int64_t>& domain) {
@@ -276,6 +289,8 @@ const LoweringRule kRules[] = {
     {"bce_loss_grad", Inner::None, "X@GRAD = Out@GRAD * (X - Label) / max((1 - X) * X, 1e-12)"},
     functionRule("nll_loss", lowerNegativeLogLikelihood),
     functionRule("nll_loss_grad", lowerNegativeLogLikelihoodGrad),
+    functionRule("identity_loss", lowerIdentityLoss),
+    functionRule("identity_loss_grad", lowerIdentityLossGrad),
     functionRule("kldiv_loss", lowerKlDivergence),
     functionRule("kldiv_loss_grad", lowerKlDivergenceGrad),
     {"hinge_loss", Inner::None, "Loss = max(1 - Logits * (2 * Labels - 1), 0)"},

@@ -27,6 +27,7 @@ const OpRow kRows[] = {
      kCreateConstraints},
     {"range", "Start, End, Step -> Out", "", kPure, inferRange},
     {"linspace", "Start, Stop, Num -> Out", "dtype:i=5@1", kPure, inferLinspace},
+    {"logspace", "Start, Stop, Num, Base -> Out", "dtype:i", kPure, inferLinspace},
     {"tril_indices", "-> out", "rows:i, cols:i, offset:i=0, dtype:i=3", kPure, inferTriangle},
     {"triu_indices", "-> out", "row:i, col:i, offset:i=0, dtype:i=3", kPure, inferTriangle},
     {"eye", "-> Out", "dtype:i=5, num_rows:l, num_columns:l=-1", kPure, inferEye},

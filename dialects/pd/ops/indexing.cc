@@ -18,6 +18,8 @@ constexpr const char* kSetValueAttributes =
     "dtype:i=5, axes:ls, starts:ls={}, ends:ls={}, steps:ls={}, decrease_axes:ls={}, "
     "none_axes:ls={}, values:scs={}, shape:ls={}";
 
+constexpr const char* kFillDiagonalAttributes = "value:f=0, offset:i=0, wrap:b=false";
+
 const OpRow kRows[] = {
     {"slice", "Input, StartsTensor?, EndsTensor?, StartsTensorList*, EndsTensorList* -> Out",
      kSliceAttributes, kPure, inferSlice},
@@ -64,6 +66,9 @@ const OpRow kRows[] = {
      "reduce_op:s=SUM, out_size:ls={0}", kPure, inferSendReceive},
     {"graph_send_recv_grad", "X, Src_index, Dst_index, Out?, Dst_count?, Out@GRAD -> X@GRAD?",
      "reduce_op:s=SUM, out_size:ls={0}", kPure, inferGradients},
+    {"index_put", "x, indices+, value -> out", "accumulate:b=false", kPure, inferSame<"x", "out">},
+    {"index_put_grad", "x, indices+, value, out@GRAD -> x@GRAD?, value@GRAD?", "accumulate:b=false",
+     kPure, inferGradients},
     {"index_sample", "X, Index -> Out", "", kPure, inferIndexSample},
     {"index_sample_grad", "Index?, Out@GRAD, X? -> X@GRAD?", "", kPure, inferGradients},
     {"take_along_axis", "Input, Index -> Result", "Axis:i", kPure, inferTakeAlongAxis},
@@ -87,6 +92,13 @@ const OpRow kRows[] = {
     {"diag_v2", "X -> Out", "offset:i=0, padding_value:f=0", kPure, inferDiag},
     {"diag_v2_grad", "Out@GRAD, X -> X@GRAD?", "offset:i=0, padding_value:f=0", kPure,
      inferGradients},
+    {"fill_diagonal", "X -> Out", kFillDiagonalAttributes, kPure, inferSame<"X", "Out">},
+    {"fill_diagonal_grad", "Out@GRAD -> X@GRAD?", kFillDiagonalAttributes, kPure,
+     inferSame<"Out@GRAD", "X@GRAD">},
+    {"fill_diagonal_tensor", "X, Y -> Out", "offset:l=0, dim1:i=0, dim2:i=1", kPure,
+     inferSame<"X", "Out">},
+    {"fill_diagonal_tensor_grad", "Out@GRAD -> X@GRAD?", "offset:l=0, dim1:i=0, dim2:i=1", kPure,
+     inferSame<"Out@GRAD", "X@GRAD">},
     {"diag_embed", "Input -> Out", "offset:i=0, dim1:i=-2, dim2:i=-1", kPure, inferDiagEmbed},
 };
 

@@ -250,6 +250,94 @@ llvm::LogicalResult inferSvd(InferContext& c) {
   return llvm::success();
 }
 
+// Q [..., m, k], R [..., k, n], k the less of both, or m where all of Q is asked for.
+llvm::LogicalResult inferQr(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  const std::string mode = c.op().getString("mode");
+  if (mode != "reduced" && mode != "complete" && mode != "r")
+    return c.fail("has mode '" + mode + "', expected reduced, complete or r");
+  if (!x->rankKnown) {
+    c.out("Q", unknownLike(*x));
+    c.out("R", unknownLike(*x));
+    return llvm::success();
+  }
+  if (x->rank() < 2) return c.fail("needs matrices in X " + textOf(x->dims));
+  const int64_t m = x->dims[x->rank() - 2], n = x->dims[x->rank() - 1];
+  const int64_t k = mode == "complete" ? m : m < 0 || n < 0 ? -1 : std::min(m, n);
+  auto with = [&](int64_t rows, int64_t columns) {
+    Dims dims(x->dims.begin(), x->dims.end() - 2);
+    dims.append({rows, columns});
+    return withoutLod(withDims(*x, dims));
+  };
+  c.out("Q", mode == "r" ? withoutLod(withDims(*x, {0})) : with(m, k));
+  c.out("R", with(k, n));
+  return llvm::success();
+}
+
+// A number for each matrix and bound.
+llvm::LogicalResult inferMatrixRank(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *bound = c.in("TolTensor");
+  if (!x) return llvm::failure();
+  if (!x->rankKnown || (bound && !bound->rankKnown)) {
+    TensorInfo out = unknownLike(*x);
+    out.dtype = DType::kInt32;
+    c.out("Out", out);
+    return llvm::success();
+  }
+  if (x->rank() < 2) return c.fail("needs matrices in X " + textOf(x->dims));
+  Dims dims(x->dims.begin(), x->dims.end() - 2);
+  if (bound) {
+    std::optional<Dims> both = broadcastDims(dims, bound->dims, -1);
+    if (!both)
+      return c.fail("TolTensor " + textOf(bound->dims) + " does not broadcast with X " +
+                    textOf(x->dims));
+    dims = *both;
+  }
+  c.out("Out", tensorInfo(DType::kInt32, dims.empty() ? scalarDims(c) : dims));
+  return llvm::success();
+}
+
+// Right sides X [..., n, k] of factors Y [..., n, n], whose batches broadcast.
+llvm::LogicalResult inferCholeskySolve(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
+  if (!x || !y) return llvm::failure();
+  if (!x->rankKnown || !y->rankKnown) return c.out("Out", unknownLike(*x)), llvm::success();
+  std::optional<Dims> dims;
+  if (x->rank() >= 2 && y->rank() >= 2 && agree(y->dims[y->rank() - 1], y->dims[y->rank() - 2]) &&
+      agree(y->dims[y->rank() - 1], x->dims[x->rank() - 2]))
+    dims = broadcastDims(DimsRef(x->dims).drop_back(2), DimsRef(y->dims).drop_back(2), -1);
+  if (!dims)
+    return c.fail("cannot solve for X " + textOf(x->dims) + " with factors Y " + textOf(y->dims));
+  dims->append({x->dims[x->rank() - 2], x->dims[x->rank() - 1]});
+  c.out("Out", withoutLod(withDims(*x, *dims)));
+  return llvm::success();
+}
+
+// A chain of matrices, of which the first may be a row and the last a column.
+llvm::LogicalResult inferMultiDot(InferContext& c) {
+  const unsigned count = c.inCount("X");
+  if (count < 2) return c.fail("multiplies " + llvm::Twine(count) + " factors, expected 2 or more");
+  Dims dims;
+  int64_t inner = -1;
+  for (unsigned i = 0; i < count; ++i) {
+    const TensorInfo* x = require(c, "X", i);
+    if (!x) return llvm::failure();
+    if (!x->rankKnown) return c.out("Out", unknownLike(*x)), llvm::success();
+    const bool row = i == 0 && x->rank() == 1, column = i + 1 == count && x->rank() == 1;
+    if (x->rank() != 2 && !row && !column)
+      return c.fail("X[" + llvm::Twine(i) + "] " + textOf(x->dims) + " is no matrix");
+    if (i > 0 && !agree(inner, x->dims[0]))
+      return c.fail("X[" + llvm::Twine(i) + "] " + textOf(x->dims) + " has not " +
+                    llvm::Twine(inner) + " rows");
+    if (i == 0 && !row) dims.push_back(x->dims[0]);
+    inner = x->dims.back();
+    if (i + 1 == count && !column) dims.push_back(inner);
+  }
+  c.out("Out", withoutLod(withDims(*c.in("X"), dims.empty() ? scalarDims(c) : dims)));
+  return llvm::success();
+}
+
 // The two axes of the diagonal go. Their attributes were renamed in 2.0.
 llvm::LogicalResult inferTrace(InferContext& c) {
   const TensorInfo* x = require(c, "Input");

@@ -29,6 +29,10 @@ llvm::LogicalResult inferKron(InferContext& c);
 llvm::LogicalResult inferDeterminant(InferContext& c);  // determinant, slogdeterminant
 llvm::LogicalResult inferEigh(InferContext& c);         // a number and a column per row
 llvm::LogicalResult inferSvd(InferContext& c);
+llvm::LogicalResult inferQr(InferContext& c);
+llvm::LogicalResult inferMatrixRank(InferContext& c);
+llvm::LogicalResult inferCholeskySolve(InferContext& c);
+llvm::LogicalResult inferMultiDot(InferContext& c);
 llvm::LogicalResult inferTrace(InferContext& c);
 llvm::LogicalResult inferDiagonal(InferContext& c);
 llvm::LogicalResult inferDist(InferContext& c);  // a scalar

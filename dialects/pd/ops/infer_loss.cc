@@ -331,4 +331,15 @@ const Constraint kLookupTableConstraints[2] = {
      }},
 };
 
+llvm::LogicalResult inferIdentityLoss(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  const int64_t reduction = c.op().getInt("reduction");
+  if (reduction < 0 || reduction > 2)
+    return c.fail("has reduction " + llvm::Twine(reduction) +
+                  ", expected 0 (sum), 1 (mean) or 2 (none)");
+  c.out("Out", reduction == 2 ? *x : tensorInfo(x->dtype, scalarDims(c)));
+  return llvm::success();
+}
+
 }  // namespace dtranspile::pd

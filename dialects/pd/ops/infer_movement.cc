@@ -1,5 +1,6 @@
 #include "dialects/pd/ops/infer_movement.h"
 
+#include "dialects/pd/ops/infer_elementwise.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -127,6 +128,79 @@ LogicalResult inferMeshgrid(InferContext& c) {
   }
   for (unsigned i = 0, n = c.outCount("Out"); i < n && i < dims.size(); ++i)
     c.out("Out", i, withoutLod(withDims(*c.in("X", i), dims)));
+  return success();
+}
+
+// All results have the extents that all operands broadcast to.
+LogicalResult inferBroadcastTensors(InferContext& c) {
+  Dims dims;
+  bool ranked = true;
+  for (unsigned i = 0, n = c.inCount("X"); i < n; ++i) {
+    const TensorInfo* x = require(c, "X", i);
+    if (!x) return failure();
+    ranked &= x->rankKnown;
+    if (!ranked) continue;
+    std::optional<Dims> both = broadcastDims(dims, x->dims, -1);
+    if (!both)
+      return c.fail("X[" + llvm::Twine(i) + "] " + textOf(x->dims) + " does not broadcast with " +
+                    textOf(dims));
+    dims = *both;
+  }
+  for (unsigned i = 0, n = c.outCount("Out"); i < n && i < c.inCount("X"); ++i)
+    c.out("Out", i,
+          withoutLod(ranked ? withDims(*c.in("X", i), dims) : unknownLike(*c.in("X", i))));
+  return success();
+}
+
+namespace {
+
+// Frames lie along the first or the last dims; nothing after a report.
+std::optional<bool> alongFirst(InferContext& c) {
+  const int64_t axis = c.op().getInt("axis");
+  if (axis == 0 || axis == -1) return axis == 0;
+  (void)c.fail("has axis " + llvm::Twine(axis) + ", expected 0 or -1");
+  return std::nullopt;
+}
+
+}  // namespace
+
+// [..., n] -> [..., length, frames], or [n, ...] -> [frames, length, ...].
+LogicalResult inferFrame(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  const std::optional<bool> first = x ? alongFirst(c) : std::nullopt;
+  if (!first) return failure();
+  const int64_t length = c.op().getInt("frame_length"), hop = c.op().getInt("hop_length");
+  if (length < 1 || hop < 1)
+    return c.fail("has frames of " + llvm::Twine(length) + " places, one every " +
+                  llvm::Twine(hop));
+  if (!x->rankKnown) return c.out("Out", unknownLike(*x)), success();
+  if (x->dims.empty()) return c.fail("has no dim of X to cut frames from");
+  Dims dims = x->dims;
+  int64_t& extent = *first ? dims.front() : dims.back();
+  if (known(extent) && extent < length)
+    return c.fail("has frames of " + llvm::Twine(length) + " places in X " + textOf(x->dims));
+  extent = known(extent) ? (extent - length) / hop + 1 : -1;
+  dims.insert(*first ? dims.begin() + 1 : dims.end() - 1, length);
+  c.out("Out", withoutLod(withDims(*x, dims)));
+  return success();
+}
+
+// The other way round.
+LogicalResult inferOverlapAdd(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  const std::optional<bool> first = x ? alongFirst(c) : std::nullopt;
+  if (!first) return failure();
+  if (!x->rankKnown) return c.out("Out", unknownLike(*x)), success();
+  const int64_t rank = x->rank(), hop = c.op().getInt("hop_length");
+  if (rank < 2) return c.fail("needs frames in X " + textOf(x->dims));
+  const int64_t at = *first ? 0 : rank - 2, length = x->dims[*first ? 1 : at],
+                frames = x->dims[*first ? 0 : at + 1];
+  if (hop < 1 || (known(length) && hop > length))
+    return c.fail("has a frame of X " + textOf(x->dims) + " every " + llvm::Twine(hop) + " places");
+  Dims dims = x->dims;
+  dims.erase(dims.begin() + at);
+  dims[at] = known(length) && frames > 0 ? sum(product({frames - 1, hop}), length) : -1;
+  c.out("Out", withoutLod(withDims(*x, dims)));
   return success();
 }
 

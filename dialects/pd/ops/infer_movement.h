@@ -9,6 +9,9 @@ namespace dtranspile::pd {
 llvm::LogicalResult inferUnstackGrad(InferContext& c);
 llvm::LogicalResult inferRepeatInterleave(InferContext& c);
 llvm::LogicalResult inferMeshgrid(InferContext& c);
+llvm::LogicalResult inferBroadcastTensors(InferContext& c);
+llvm::LogicalResult inferFrame(InferContext& c);
+llvm::LogicalResult inferOverlapAdd(InferContext& c);
 llvm::LogicalResult inferPadGrad(InferContext& c);
 llvm::LogicalResult inferPadImage(InferContext& c);  // pad2d, pad3d
 llvm::LogicalResult inferCrop(InferContext& c);      // crop, crop_tensor

@@ -161,6 +161,29 @@ llvm::LogicalResult inferPicked(InferContext& c) {
   return llvm::success();
 }
 
+// Two places for each median, one after the other.
+llvm::LogicalResult inferNanMedian(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  const std::vector<int64_t> axes = c.op().getInts("axis");
+  std::optional<Dims> dims = reducedDims(c, x->dims, axes, false, c.op().getBool("keepdim"));
+  if (!dims) return c.fail("reduces axes " + textOf(axes) + " of X " + textOf(x->dims));
+  c.out("Out", withoutLod(withDims(*x, *dims)));
+  const int64_t count = productOf(*dims).value_or(-1);
+  c.out("MedianIndex", tensorInfo(DType::kInt64, {known(count) ? 2 * count : -1}));
+  return llvm::success();
+}
+
+// How many numbers are counted is data. Sums of weights are of their type where that is float32.
+llvm::LogicalResult inferBinCount(InferContext& c) {
+  const TensorInfo* weights = c.in("Weights");
+  const DType dtype = !weights                            ? DType::kInt64
+                      : weights->dtype == DType::kFloat32 ? DType::kFloat32
+                                                          : DType::kFloat64;
+  c.out("Out", tensorInfo(dtype, {-1}));
+  return llvm::success();
+}
+
 llvm::LogicalResult inferHistogram(InferContext& c) {
   if (c.op().getInt("bins") < 1)
     return c.fail("has " + llvm::Twine(c.op().getInt("bins")) + " bins");

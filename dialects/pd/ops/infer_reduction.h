@@ -16,7 +16,9 @@ llvm::LogicalResult inferCumulativeExtreme(InferContext& c);
 llvm::LogicalResult inferArgsort(InferContext& c);
 llvm::LogicalResult inferPicked(
     InferContext& c);  // kthvalue, mode: one element per line, and its place
+llvm::LogicalResult inferNanMedian(InferContext& c);
 llvm::LogicalResult inferHistogram(InferContext& c);
+llvm::LogicalResult inferBinCount(InferContext& c);
 llvm::LogicalResult inferSearchSorted(InferContext& c);
 llvm::LogicalResult inferUnique(InferContext& c);  // unique, unique_with_counts, unique_consecutive
 llvm::LogicalResult inferTopK(InferContext& c);    // top_k, top_k_v2

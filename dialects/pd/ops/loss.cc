@@ -45,6 +45,8 @@ const OpRow kRows[] = {
      inferKlDivergence},
     {"kldiv_loss_grad", "Loss@GRAD, Target, X -> X@GRAD?", "reduction:s=mean, log_target:b=false@1",
      kPure, inferGradients},
+    {"identity_loss", "X -> Out", "reduction:i=1", kPure, inferIdentityLoss},
+    {"identity_loss_grad", "X, Out@GRAD -> X@GRAD?", "reduction:i=1", kPure, inferGradients},
     {"huber_loss", "X, Y -> Residual, Out", "delta:f", kPure, inferHuber},
     {"huber_loss_grad", "Out@GRAD, Residual -> X@GRAD?, Y@GRAD?", "delta:f", kPure,
      inferAll<"Residual">},

@@ -83,6 +83,10 @@ const OpRow kRows[] = {
     {"mode", "X -> Out, Indices", "axis:i=-1, keepdim:b=false", kPure, inferPicked},
     {"mode_grad", "Indices?, Out@GRAD, X? -> X@GRAD?", "axis:i=-1, keepdim:b=false", kPure,
      inferGradients},
+    {"nanmedian", "X -> Out, MedianIndex", "axis:is={}, keepdim:b=true", kPure, inferNanMedian},
+    {"nanmedian_grad", "X, MedianIndex, Out@GRAD -> X@GRAD?", "axis:is={}, keepdim:b=true", kPure,
+     inferGradients},
+    {"bincount", "X, Weights? -> Out", "minlength:i=0", kPure, inferBinCount},
     {"histogram", "X -> Out", "bins:l=100, min:i=0, max:i=0", kPure, inferHistogram},
     {"unique", "X -> Out, Index, Indices?, Counts?",
      "dtype:i=3, return_index:b=false, return_inverse:b=false, return_counts:b=false, axis:is={}, "

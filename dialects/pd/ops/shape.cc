@@ -25,6 +25,8 @@ constexpr const char* kFoldAttributes =
 constexpr const char* kIm2sequenceAttributes =
     "kernels:is, strides:is={1,1}, paddings:is={0,0,0,0}, out_stride:is={1,1}";
 
+constexpr const char* kFrameAttributes = "frame_length:i, hop_length:i, axis:i=-1";
+
 const OpRow kRows[] = {
     {"reshape", "X, Shape?, ShapeTensor* -> Out", "shape:is={}", kPure, inferReshape},
     {"reshape_grad",
@@ -140,6 +142,13 @@ const OpRow kRows[] = {
     {"im2sequence_grad", "Out@GRAD, X? -> X@GRAD?", kIm2sequenceAttributes, kPure, inferGradients},
     {"meshgrid", "X+ -> Out*", "", kPure, inferMeshgrid},
     {"meshgrid_grad", "X*, outputs@GRAD+ -> X@GRAD*", "", kPure, inferGradients},
+    {"broadcast_tensors", "X+ -> Out*", "", kPure, inferBroadcastTensors},
+    {"broadcast_tensors_grad", "X+, Out@GRAD+ -> X@GRAD*", "", kPure, inferGradients},
+    {"frame", "X -> Out", kFrameAttributes, kPure, inferFrame},
+    {"frame_grad", "X, Out@GRAD -> X@GRAD?", kFrameAttributes, kPure, inferGradients},
+    {"overlap_add", "X -> Out", "hop_length:i, axis:i=-1", kPure, inferOverlapAdd},
+    {"overlap_add_grad", "X, Out@GRAD -> X@GRAD?", "hop_length:i, axis:i=-1", kPure,
+     inferGradients},
 };
 
 }  // namespace

@@ -91,6 +91,7 @@ const RuleRow kRows[] = {
      "shape, dtype, bool_values, fp32_values, int32_values, int64_values, fp64_values, values"},
     {"range", wholeOnly, "Start, End, Step -> Out"},
     {"linspace", wholeOnly, "Start, Stop, Num -> Out", "dtype"},
+    {"logspace", wholeOnly, "Start, Stop, Num, Base -> Out", "dtype"},
     {"eye", wholeOnly, "-> Out", "dtype, num_rows, num_columns"},
     {"tril_indices", wholeOnly, "-> out", "rows, cols, offset, dtype"},
     {"triu_indices", wholeOnly, "-> out", "row, col, offset, dtype"},

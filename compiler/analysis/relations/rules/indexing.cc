@@ -229,6 +229,48 @@ void diagEmbed(RuleContext& context) {
   context.result("Out", form);
 }
 
+// X with Y on the diagonals of two dims, which must be whole; linear in both together.
+void fillDiagonals(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type().ends_with("_grad");
+  mlir::Value x = op.input(back ? "Out@GRAD" : "X"), y = back ? mlir::Value() : op.input("Y");
+  if (!x || (!back && (!y || rankOf(y) != rankOf(x) - 1))) return;
+  const int rank = rankOf(x), first = normalAxis(op.getInt("dim1"), rank),
+            second = normalAxis(op.getInt("dim2"), rank);
+  Labels large = ownLabels(x), small;
+  for (int i = 0; i < rank; ++i)
+    if (i == first || i == second) large[i] = kWholeDim;
+    else small.push_back(i);
+  small.push_back(kWholeDim);
+  Form form;
+  form.combine = back ? Combine::Product : Combine::Sum;
+  form.terms.push_back({x, large, Use::Linear});
+  if (y) form.terms.push_back({y, small, Use::Linear});
+  form.result = large;
+  context.result(back ? "X@GRAD" : "Out", form);
+}
+
+// Values at places of the whole: linear in x and them together, and so are the gradients in that of
+// the result.
+void indexPut(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type() == "index_put_grad";
+  mlir::Value x = op.input("x"), value = op.input("value"), gradient = op.input("out@GRAD");
+  if (!x || !value || (back && !gradient)) return;
+  Form form;
+  form.combine = back ? Combine::Product : Combine::Sum;
+  form.shareable = false;
+  if (back) form.terms.push_back({gradient, wholeLabels(gradient), Use::Linear});
+  for (mlir::Value one : {x, value})
+    form.terms.push_back({one, wholeLabels(one), back ? Use::Shape : Use::Linear});
+  for (mlir::Value index : op.inputs("indices"))
+    form.terms.push_back({index, wholeLabels(index), Use::Value});
+  form.result = wholeLabels(x);
+  context.result(back ? "x@GRAD" : "out", form);
+  form.result = wholeLabels(value);
+  if (back) context.result("value@GRAD", form);
+}
+
 // X with values added at positions along the axis, which are those of the whole.
 void indexAdd(RuleContext& context) {
   const pd::OpView& op = context.op();
@@ -329,6 +371,12 @@ const RuleRow kRows[] = {
     {"diag", wholeOnly, "Diagonal:l -> Out"},
     {"diag_v2", wholeOnly, "X -> Out", "offset, padding_value"},
     {"diag_v2_grad", wholeOnly, "Out@GRAD:l, X:s -> X@GRAD", "offset, padding_value"},
+    {"fill_diagonal", wholeOnly, "X -> Out", "value, offset, wrap"},
+    {"fill_diagonal_grad", wholeOnly, "Out@GRAD:l -> X@GRAD", "value, offset, wrap"},
+    {"fill_diagonal_tensor", fillDiagonals, "", "X, Y, offset, dim1, dim2"},
+    {"fill_diagonal_tensor_grad", fillDiagonals, "", "Out@GRAD, offset, dim1, dim2"},
+    {"index_put", indexPut, "", "x, indices, value, accumulate"},
+    {"index_put_grad", indexPut, "", "x, indices, value, out@GRAD, accumulate"},
     {"diag_embed", diagEmbed, "", "Input, offset, dim1, dim2"},
 };
 

@@ -79,6 +79,22 @@ void divergenceGrad(RuleContext& context) {
   context.result("X@GRAD", form);
 }
 
+// The sum (0) or the mean (1) over all elements, or X itself.
+void identityLoss(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type() == "identity_loss_grad", none = op.getInt("reduction") == 2;
+  mlir::Value x = op.input("X"), loss = back ? op.input("Out@GRAD") : op.output("Out");
+  if (!x || !loss) return;
+  const Labels small = none ? ownLabels(loss) : Labels(rankOf(loss), kBroadcastDim);
+  Form form;
+  if (back) form.terms = {{loss, small, Use::Linear}};
+  form.terms.push_back({x, ownLabels(x), back ? Use::Shape : Use::Linear});
+  form.result = back ? ownLabels(x) : small;
+  form.fold = back || none ? Fold::None : Fold::Sum;
+  if (op.getInt("reduction") == 1) form.averaged = ownLabels(x);
+  context.result(back ? "X@GRAD" : "Out", form);
+}
+
 // Scores of classes along dim 1. The mean divides by the weights of the labels that count: one
 // value per share. Clauses: of the mean; of the sum; of single samples, whose total weight is 0.
 void likelihood(RuleContext& context) {
@@ -163,6 +179,8 @@ const RuleRow kRows[] = {
     {"sigmoid_focal_loss", batchwise, "X, Label, FgNum:w -> Out", "gamma, alpha"},
     {"sigmoid_focal_loss_grad", batchwise, "Out@GRAD:l, X, Label, FgNum:w -> X@GRAD",
      "gamma, alpha"},
+    {"identity_loss", identityLoss, "", "X, reduction"},
+    {"identity_loss_grad", identityLoss, "", "X, Out@GRAD, reduction"},
     {"kldiv_loss", divergence, "", "X, Target, reduction, log_target"},
     {"kldiv_loss_grad", divergenceGrad, "Loss@GRAD:l, Target, X:s -> X@GRAD",
      "reduction, log_target"},

@@ -109,6 +109,40 @@ void solve(RuleContext& context) {
   give("X@GRAD", {from, {x, labels(x), Use::Value}, {out, labels(out), Use::Linear}}, x);
 }
 
+// A product of a chain: label i stands for the rows of factor i, which are the columns of the one
+// before it. The first may be a row, which has columns only, the last a column.
+Labels factorLabels(mlir::Value factor, int i) {
+  if (rankOf(factor) == 2) return {i, i + 1};
+  return {i == 0 ? 1 : i};
+}
+
+void multiDot(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type() == "multi_dot_grad";
+  const int count = static_cast<int>(op.inputCount("X"));
+  for (int i = 0; i < count; ++i) {
+    mlir::Value x = op.input("X", i);
+    if (!x || (rankOf(x) != 2 && (rankOf(x) != 1 || (i > 0 && i + 1 < count)))) return;
+  }
+  mlir::Value product = back ? op.input("Out@GRAD") : op.output("Out");
+  if (!product || count < 2) return;
+  Labels whole;
+  if (rankOf(op.input("X", 0)) == 2) whole.push_back(0);
+  if (rankOf(op.input("X", count - 1)) == 2) whole.push_back(count);
+  whole.resize(rankOf(product), kBroadcastDim);
+  for (int k = 0; k < (back ? count : 1); ++k) {
+    Form form;
+    form.fold = Fold::Sum;
+    if (back) form.terms.push_back({product, whole, Use::Linear});
+    for (int i = 0; i < count; ++i) {
+      mlir::Value x = op.input("X", i);
+      form.terms.push_back({x, factorLabels(x, i), back && i == k ? Use::Shape : Use::Linear});
+    }
+    form.result = back ? factorLabels(op.input("X", k), k) : whole;
+    context.result(back ? "X@GRAD" : "Out", k, form);
+  }
+}
+
 // Lines along the axes, which must be whole; linear.
 void transformed(RuleContext& context) {
   const pd::OpView& op = context.op();
@@ -152,16 +186,27 @@ void renorm(RuleContext& context) {
 const RuleRow kRows[] = {
     {"cholesky", labelled, "X[_**] -> Out[_**]", "upper"},
     {"cholesky_grad", labelled, "Out@GRAD[_**]:l, Out[_**] -> X@GRAD[_**]", "upper"},
+    {"cholesky_solve", labelled, "X[_**]:l, Y[_**] -> Out[_**]", "upper"},
+    {"cholesky_solve_grad", labelled,
+     "Out@GRAD[_**]:l, Y[_**], X[_**]:s, Out[_**]:s -> X@GRAD[_**]; "
+     "Out@GRAD[_**]:l, Y[_**], X[_**]:s, Out[_**] -> Y@GRAD[_**]",
+     "upper"},
+    {"multi_dot", multiDot, "", "X"},
+    {"multi_dot_grad", multiDot, "", "X, Out@GRAD"},
+    {"qr", labelled, "X[_**] -> Q[_**], R[_**]", "mode"},
+    {"qr_grad", labelled, "Q@GRAD[_**]:l, R@GRAD[_**]:l, Q[_**], R[_**], X[_**] => X@GRAD[_**]",
+     "mode"},
+    {"matrix_rank", labelled, "X[_**], TolTensor[_] -> Out[_]", "tol, use_default_tol, hermitian"},
     {"eigh", labelled, "X[_**] -> Eigenvalues[_*], Eigenvectors[_**]", "UPLO"},
     // Gradients of eigenvalues of a batch reach other matrices than theirs
     // (docs/operators/defects.md).
     {"eigh_grad", wholeOnly,
-     "Eigenvalues@GRAD:l, Eigenvectors@GRAD:l, Eigenvalues, Eigenvectors -> X@GRAD", "UPLO"},
+     "Eigenvalues@GRAD:l, Eigenvectors@GRAD:l, Eigenvalues, Eigenvectors => X@GRAD", "UPLO"},
     {"eigvalsh", labelled, "X[_**] -> Eigenvalues[_*], Eigenvectors[_**]", "UPLO, is_test"},
     {"eigvalsh_grad", wholeOnly, "Eigenvalues@GRAD:l, Eigenvectors -> X@GRAD", "UPLO, is_test"},
     {"svd", labelled, "X[_**] -> U[_**], S[_*], VH[_**]", "full_matrices"},
     {"svd_grad", labelled,
-     "U@GRAD[_**]:l, S@GRAD[_*]:l, VH@GRAD[_**]:l, U[_**], S[_*], VH[_**], X[_**]:s -> "
+     "U@GRAD[_**]:l, S@GRAD[_*]:l, VH@GRAD[_**]:l, U[_**], S[_*], VH[_**], X[_**]:s => "
      "X@GRAD[_**]",
      "full_matrices"},
     {"renorm", renorm, "", "X, p, axis, max_norm"},

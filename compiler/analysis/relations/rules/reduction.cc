@@ -111,6 +111,59 @@ void sharedGrad(RuleContext& context) {
   context.result("X@GRAD", form);
 }
 
+// Medians along the axes. Places are two numbers for each of them, in one dim, so that parts of dim
+// 0 lie one after the other in it; parts of others do not.
+void median(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type() == "nanmedian_grad";
+  mlir::Value x = op.input("X"), gradient = op.input("Out@GRAD"), out = op.output("Out"),
+              places = back ? op.input("MedianIndex") : op.output("MedianIndex");
+  if (!x || (back && (!gradient || !places))) return;
+  const llvm::SmallVector<bool, 6> reduced = reducedDims(op, rankOf(x));
+  Labels labels = ownLabels(x), rows = wholeLabels(x);
+  for (auto [label, one] : llvm::zip(labels, reduced))
+    if (one) label = kWholeDim;
+  const bool byRow = !reduced.empty() && !reduced[0];
+  if (byRow) rows[0] = 0;
+  auto placed = [&](mlir::Value value) {
+    Labels own = wholeLabels(value);
+    if (byRow && rankOf(value) == 1) own[0] = 0;
+    return own;
+  };
+  Form form;
+  if (!back) {
+    form.terms = {{x, labels, Use::Value}};
+    if (out) {
+      form.result = reducedLabels(out, reduced);
+      context.result("Out", form);
+    }
+    if (!places) return;
+    form.terms = {{x, rows, Use::Value}};
+    form.result = placed(places);
+    return context.result("MedianIndex", form);
+  }
+  Labels small = reducedLabels(gradient, reduced);
+  for (int& label : small)
+    if (label > 0) label = kWholeDim;
+  form.terms = {
+      {gradient, small, Use::Linear}, {places, placed(places), Use::Value}, {x, rows, Use::Shape}};
+  form.result = rows;
+  context.result("X@GRAD", form);
+}
+
+// How many numbers are counted depends on all of them.
+void binCount(RuleContext& context) {
+  mlir::Value x = context.op().input("X"), weights = context.op().input("Weights"),
+              out = context.op().output("Out");
+  if (!x || !out) return;
+  Form form;
+  form.terms.push_back({x, wholeLabels(x), Use::Value});
+  if (weights) form.terms.push_back({weights, wholeLabels(weights), Use::Value});
+  form.result = wholeLabels(out);
+  form.shareable = false;
+  context.result("Out", form);
+}
+
 // Counts add up, where the range that is counted in does not depend on the data.
 void histogram(RuleContext& context) {
   mlir::Value x = context.op().input("X"), out = context.op().output("Out");
@@ -188,6 +241,9 @@ const RuleRow kRows[] = {
      "axis, exclusive, reverse, flatten"},
     {"cumprod", rowwise, "X -> Out", "dim"},
     {"cumprod_grad", rowwise, "Out@GRAD:l, Out, X -> X@GRAD", "dim"},
+    {"nanmedian", median, "", "X, axis, keepdim"},
+    {"nanmedian_grad", median, "", "X, MedianIndex, Out@GRAD, axis, keepdim"},
+    {"bincount", binCount, "", "X, Weights, minlength"},
     {"histogram", histogram, "", "X, bins, min, max"},
     {"unique", wholeOnly, "X -> Out, Index, Indices, Counts",
      "dtype, return_index, return_inverse, return_counts, axis, is_sorted"},

@@ -237,6 +237,53 @@ void meshgrid(RuleContext& context) {
   }
 }
 
+// A result repeats one of the operands over the extents of all.
+void broadcastTensors(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type().ends_with("_grad");
+  for (unsigned k = 0, n = op.inputCount("X"); k < n; ++k) {
+    mlir::Value wide = back ? op.input("Out@GRAD", k) : op.output("Out", k),
+                to = back ? op.output("X@GRAD", k) : wide;
+    if (!wide || !to) continue;
+    const llvm::SmallVector<int64_t> extents = dimsOf(wide);
+    auto labels = [&](mlir::Value value) {
+      return alignedLabels(value, extents, static_cast<int>(extents.size()) - rankOf(value));
+    };
+    Form form;
+    form.fold = back ? Fold::Sum : Fold::None;
+    if (back) form.terms.push_back({wide, ownLabels(wide), Use::Linear});
+    for (unsigned i = 0; i < n; ++i)
+      if (mlir::Value x = op.input("X", i))
+        form.terms.push_back({x, labels(x), back || i != k ? Use::Shape : Use::Linear});
+    form.result = back ? labels(op.input("X", k)) : ownLabels(wide);
+    context.result(back ? "X@GRAD" : "Out", k, form);
+  }
+}
+
+// A signal and its frames, along the first or the last dims, which must be whole.
+void frames(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type().ends_with("_grad"), cuts = op.type().starts_with("frame") != back,
+             first = op.getInt("axis") == 0;
+  mlir::Value x = op.input("X"), from = back ? op.input("Out@GRAD") : x,
+              like = back ? x : op.output("Out");
+  if (!x || !from || !like || (!first && op.getInt("axis") != -1)) return;
+  auto labels = [&](mlir::Value value, bool framed) {
+    Labels own = ownLabels(value);
+    const int rank = rankOf(value), whole = framed ? 2 : 1;
+    for (int i = 0; i < rank; ++i) {
+      if (first ? i < whole : i >= rank - whole) own[i] = kWholeDim;
+      else if (first) own[i] = i - whole;
+    }
+    return own;
+  };
+  Form form;
+  form.terms.push_back({from, labels(from, !cuts), Use::Linear});
+  if (back) form.terms.push_back({x, labels(x, cuts), Use::Shape});
+  form.result = labels(like, cuts);
+  context.result(back ? "X@GRAD" : "Out", form);
+}
+
 #define DT_EXPAND "X, ExpandTimes, expand_times_tensor, expand_times"
 #define DT_EXPAND_V2 "X, Shape, expand_shapes_tensor, shape"
 #define DT_TILE "X, RepeatTimes, repeat_times_tensor, repeat_times"
@@ -262,6 +309,12 @@ const RuleRow kRows[] = {
     {"roll_grad", turn, "", "Out@GRAD, X, ShiftsTensor, shifts, dims, axis"},
     {"meshgrid", meshgrid, "", "X"},
     {"meshgrid_grad", meshgrid, "", "X, outputs@GRAD"},
+    {"broadcast_tensors", broadcastTensors, "", "X"},
+    {"broadcast_tensors_grad", broadcastTensors, "", "X, Out@GRAD"},
+    {"frame", frames, "", "X, frame_length, hop_length, axis"},
+    {"frame_grad", frames, "", "X, Out@GRAD, frame_length, hop_length, axis"},
+    {"overlap_add", frames, "", "X, hop_length, axis"},
+    {"overlap_add_grad", frames, "", "X, Out@GRAD, hop_length, axis"},
 };
 
 }  // namespace

@@ -22,6 +22,7 @@ int32_t Coalesce(OpCall& call);
 // ranges.cc
 int32_t Range(OpCall& call);
 int32_t Linspace(OpCall& call);
+int32_t Logspace(OpCall& call);
 int32_t Triangle(OpCall& call);
 
 }  // namespace dtranspile::kernels

@@ -17,6 +17,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_coalesce", DenseEntry<Coalesce>, kAnyType},
     {"dt_range", DenseEntry<Range>, kNumbers},
     {"dt_linspace", DenseEntry<Linspace>, kNumbers},
+    {"dt_logspace", DenseEntry<Logspace>, kNumbers},
     {"dt_triangle", DenseEntry<Triangle>, kNumbers},
 };
 

@@ -1,5 +1,6 @@
-// range (arange) and linspace: evenly spaced numbers; tril_indices, triu_indices: places of a
-// triangle (phi arange, linspace, tril_indices, triu_indices).
+// range (arange) and linspace: evenly spaced numbers; logspace: powers with such exponents;
+// tril_indices, triu_indices: places of a triangle (phi arange, linspace, logspace, tril_indices,
+// triu_indices).
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -102,6 +103,35 @@ int32_t Triangle(OpCall& call) {
     for (int64_t k = 0; k < 2; ++k)
       for (int64_t e = 0; e < dims[1]; ++e)
         Data<T>(out)[k * dims[1] + e] = static_cast<T>(places[k][static_cast<size_t>(e)]);
+    return 0;
+  });
+}
+
+// Start, Stop, Num, Base -> Out: powers of the base, the exponents as in linspace
+int32_t Logspace(OpCall& call) {
+  using A = args::dt_logspace;
+  DtBuffer& out = call.Arg(A::Out);
+  int64_t num = 0;
+  if (!ScalarOf(call, A::Num, num)) return 1;
+  if (num <= 0 || num > (int64_t{1} << 40))
+    return call.Fail("'%s' asks for %lld numbers", call.Arg(A::Num).name,
+                     static_cast<long long>(num));
+  const int64_t dims[] = {num};
+  if (!call.Resize(out, dims)) return 1;
+  return VisitNumber(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T start = 0, stop = 0, base = 0;
+    if (!ScalarOf(call, A::Start, start) || !ScalarOf(call, A::Stop, stop) ||
+        !ScalarOf(call, A::Base, base))
+      return 1;
+    const auto from = static_cast<double>(start), to = static_cast<double>(stop);
+    const double step = num > 1 ? (to - from) / static_cast<double>(num - 1) : 0;
+    for (int64_t i = 0; i < num; ++i) {
+      const double exponent = i < (num + 1) / 2 ? from + step * static_cast<double>(i)
+                                                : to - step * static_cast<double>(num - 1 - i);
+      if (!FromNumber(call, out, std::pow(static_cast<double>(base), exponent), Data<T>(out)[i]))
+        return 1;
+    }
     return 0;
   });
 }

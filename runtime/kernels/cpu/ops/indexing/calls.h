@@ -52,5 +52,13 @@ int32_t TrilTriu(OpCall& call);
 int32_t Diag(OpCall& call);
 int32_t DiagGrad(OpCall& call);
 int32_t DiagEmbed(OpCall& call);
+int32_t FillDiagonal(OpCall& call);
+int32_t FillDiagonalGrad(OpCall& call);
+int32_t FillDiagonalTensor(OpCall& call);
+int32_t FillDiagonalTensorGrad(OpCall& call);
+
+// put.cc
+int32_t IndexPut(OpCall& call);
+int32_t IndexPutGrad(OpCall& call);
 
 }  // namespace dtranspile::kernels

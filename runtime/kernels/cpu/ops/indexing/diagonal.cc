@@ -1,8 +1,10 @@
-// tril_triu, diag, diag_v2, diag_embed: parts of matrices beside a diagonal, and vectors as
-// diagonals (phi tril_triu, diag, diag_embed).
+// tril_triu, diag, diag_v2, diag_embed, fill_diagonal, fill_diagonal_tensor: parts of matrices
+// beside a diagonal, vectors as diagonals, and what is written onto them (phi tril_triu, diag,
+// diag_embed, fill_diagonal, fill_diagonal_tensor).
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "runtime/kernels/cpu/ops/indexing/calls.h"
 
@@ -157,6 +159,141 @@ int32_t DiagEmbed(OpCall& call) {
       at += rest % x.dims[d] * walked[static_cast<size_t>(d)];
     std::memcpy(Data<char>(out) + at * size, Data<char>(x) + i * size, static_cast<size_t>(size));
   }
+  return 0;
+}
+
+namespace {
+
+// body(element) for the elements that fill_diagonal writes: of every row that the walk
+// over the diagonal meets, the one `offset` beside it. Of more than two dims the framework walks
+// over as many elements as a square of the extents has, which meets the diagonal's first ones
+// only (docs/operators/defects.md).
+template <typename Body>
+bool ForEachFilled(OpCall& call, const DtBuffer& x, int64_t offset, bool wrap, bool defects,
+                   Body&& body) {
+  if (x.rank < 2) return call.Fail("'%s' has %d dims, expected 2 or more", x.name, x.rank), false;
+  for (int32_t d = 1; x.rank > 2 && d < x.rank; ++d)
+    if (x.dims[d] != x.dims[0])
+      return call.Fail("'%s' has more than two dims, which are not of one extent", x.name), false;
+  if (!OffsetIs(call, offset)) return false;
+  const int64_t width = x.dims[1];
+  int64_t step = 1, end = Elements(x);
+  for (int32_t d = x.rank; d-- > 1;) step += Elements(x, d, x.rank);
+  if (!wrap && (defects || x.rank == 2)) end = std::min(end, width * width);
+  for (int64_t e = 0; e < end; e += step) {
+    const int64_t column = e % width + offset;
+    if (column >= 0 && column < width) body(e + offset);
+  }
+  return true;
+}
+
+// Elements of the diagonals of dims `dim1` and `dim2` of x, diagonal by diagonal in the order of
+// the other dims; `dims` are the extents of what stands there.
+bool DiagonalsOf(OpCall& call, const DtBuffer& x, int64_t offset, int64_t dim1, int64_t dim2,
+                 std::vector<int64_t>& dims, std::vector<int64_t>& at) {
+  if (dim1 < 0) dim1 += x.rank;
+  if (dim2 < 0) dim2 += x.rank;
+  if (dim1 < 0 || dim1 >= x.rank || dim2 < 0 || dim2 >= x.rank || dim1 == dim2)
+    return call.Fail("dims %lld and %lld of '%s' of %d dims", static_cast<long long>(dim1),
+                     static_cast<long long>(dim2), x.name, x.rank),
+           false;
+  if (!OffsetIs(call, offset)) return false;
+  const int64_t rows = x.dims[dim1], columns = x.dims[dim2];
+  const int64_t row = Elements(x, static_cast<int32_t>(dim1) + 1, x.rank),
+                column = Elements(x, static_cast<int32_t>(dim2) + 1, x.rank);
+  const int64_t top = offset < 0 ? -offset : 0, left = offset > 0 ? offset : 0,
+                length = std::max<int64_t>(0, std::min(rows - top, columns - left));
+  std::vector<int64_t> starts = {top * row + left * column};
+  for (int32_t d = 0; d < x.rank; ++d) {
+    if (d == dim1 || d == dim2) continue;
+    dims.push_back(x.dims[d]);
+    std::vector<int64_t> more;
+    for (int64_t start : starts)
+      for (int64_t i = 0; i < x.dims[d]; ++i)
+        more.push_back(start + i * Elements(x, d + 1, x.rank));
+    starts = std::move(more);
+  }
+  dims.push_back(length);
+  for (int64_t start : starts)
+    for (int64_t i = 0; i < length; ++i) at.push_back(start + i * (row + column));
+  return true;
+}
+
+void CopyAll(const DtBuffer& from, DtBuffer& to) {
+  std::memcpy(to.data, from.data, static_cast<size_t>(Elements(from) * ElementSize(from)));
+}
+
+}  // namespace
+
+// X; value, offset, wrap -> Out
+int32_t FillDiagonal(OpCall& call) {
+  using A = args::dt_fill_diagonal;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  char value[16];
+  if (!NumberTo(call, x, call.Real(A::value), value) || !call.Resize(out, x)) return 1;
+  CopyAll(x, out);
+  const int64_t size = ElementSize(x);
+  return ForEachFilled(call, x, call.Int(A::offset), call.Bool(A::wrap), call.Bool(A::defects),
+                       [&](int64_t e) {
+                         std::memcpy(Data<char>(out) + e * size, value, static_cast<size_t>(size));
+                       })
+             ? 0
+             : 1;
+}
+
+// Out@GRAD; offset, wrap -> X@GRAD: none where it was filled
+int32_t FillDiagonalGrad(OpCall& call) {
+  using A = args::dt_fill_diagonal_grad;
+  const DtBuffer& gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
+  if (!call.Resize(dx, gradient)) return 1;
+  CopyAll(gradient, dx);
+  const int64_t size = ElementSize(dx);
+  return ForEachFilled(call, gradient, call.Int(A::offset), call.Bool(A::wrap),
+                       call.Bool(A::defects),
+                       [&](int64_t e) {
+                         std::memset(Data<char>(dx) + e * size, 0, static_cast<size_t>(size));
+                       })
+             ? 0
+             : 1;
+}
+
+// X, Y; offset, dim1, dim2 -> Out: X with Y on its diagonals
+int32_t FillDiagonalTensor(OpCall& call) {
+  using A = args::dt_fill_diagonal_tensor;
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
+  DtBuffer& out = call.Arg(A::Out);
+  std::vector<int64_t> dims, at;
+  if (!DiagonalsOf(call, x, call.Int(A::offset), call.Int(A::dim1), call.Int(A::dim2), dims, at))
+    return 1;
+  // Only how many diagonals there are, and how long they are, is looked at in the framework too.
+  if (y.rank < 1 || y.dims[y.rank - 1] != dims.back() ||
+      Elements(y) != static_cast<int64_t>(at.size()))
+    return call.Fail("'%s' has not the extents of the diagonals of '%s'", y.name, x.name);
+  if (!call.Resize(out, x)) return 1;
+  CopyAll(x, out);
+  const int64_t size = ElementSize(x);
+  for (size_t i = 0; i < at.size(); ++i)
+    std::memcpy(Data<char>(out) + at[i] * size, Data<char>(y) + static_cast<int64_t>(i) * size,
+                static_cast<size_t>(size));
+  return 0;
+}
+
+// Out@GRAD; offset, dim1, dim2 -> X@GRAD: none on the diagonals. The framework has no gradient of
+// Y.
+int32_t FillDiagonalTensorGrad(OpCall& call) {
+  using A = args::dt_fill_diagonal_tensor_grad;
+  const DtBuffer& gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
+  std::vector<int64_t> dims, at;
+  if (!DiagonalsOf(call, gradient, call.Int(A::offset), call.Int(A::dim1), call.Int(A::dim2), dims,
+                   at) ||
+      !call.Resize(dx, gradient))
+    return 1;
+  CopyAll(gradient, dx);
+  const int64_t size = ElementSize(dx);
+  for (int64_t e : at) std::memset(Data<char>(dx) + e * size, 0, static_cast<size_t>(size));
   return 0;
 }
 

@@ -41,6 +41,12 @@ constexpr FunctionRow kRows[] = {
     {"dt_diag", DenseEntry<Diag>, kAnyType},
     {"dt_diag_grad", DenseEntry<DiagGrad>, kAnyType},
     {"dt_diag_embed", DenseEntry<DiagEmbed>, kAnyType},
+    {"dt_fill_diagonal", DenseEntry<FillDiagonal>, kReals},
+    {"dt_fill_diagonal_grad", DenseEntry<FillDiagonalGrad>, kAnyType},
+    {"dt_fill_diagonal_tensor", DenseEntry<FillDiagonalTensor>, kAnyType},
+    {"dt_fill_diagonal_tensor_grad", DenseEntry<FillDiagonalTensorGrad>, kAnyType},
+    {"dt_index_put", DenseEntry<IndexPut>, kPlain},
+    {"dt_index_put_grad", DenseEntry<IndexPutGrad>, kNumbers},
 };
 
 }  // namespace

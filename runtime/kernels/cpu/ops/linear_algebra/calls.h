@@ -41,6 +41,11 @@ int32_t EighGrad(OpCall& call);
 int32_t EigvalshGrad(OpCall& call);
 int32_t Svd(OpCall& call);
 int32_t SvdGrad(OpCall& call);
+int32_t MatrixRank(OpCall& call);
+
+// qr.cc
+int32_t Qr(OpCall& call);
+int32_t QrGrad(OpCall& call);
 
 // renorm.cc
 int32_t Renorm(OpCall& call);
@@ -56,6 +61,12 @@ int32_t MatrixPowerGrad(OpCall& call);
 // solve.cc
 int32_t Solve(OpCall& call);
 int32_t SolveGrad(OpCall& call);
+int32_t CholeskySolve(OpCall& call);
+int32_t CholeskySolveGrad(OpCall& call);
+
+// chain.cc
+int32_t MultiDot(OpCall& call);
+int32_t MultiDotGrad(OpCall& call);
 
 // einsum.cc
 int32_t Einsum(OpCall& call);

@@ -5,73 +5,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <vector>
 
+#include "runtime/kernels/cpu/axis_map.h"
 #include "runtime/kernels/cpu/ops/linear_algebra/calls.h"
 #include "runtime/kernels/cpu/ops/linear_algebra/square.h"
+#include "runtime/kernels/cpu/ops/linear_algebra/table.h"
 
 namespace dtranspile::kernels {
 namespace {
 
 constexpr int kSweeps = 60;
 constexpr double kEpsilon = 1e-16;
-
-struct Table {
-  int64_t rows = 0, columns = 0;
-  std::vector<double> values;
-
-  Table() = default;
-  Table(int64_t rows, int64_t columns)
-      : rows(rows), columns(columns), values(static_cast<size_t>(rows * columns)) {}
-  double& operator()(int64_t i, int64_t j) { return values[static_cast<size_t>(i * columns + j)]; }
-  double operator()(int64_t i, int64_t j) const {
-    return values[static_cast<size_t>(i * columns + j)];
-  }
-};
-
-Table Unit(int64_t n) {
-  Table t(n, n);
-  for (int64_t i = 0; i < n; ++i) t(i, i) = 1;
-  return t;
-}
-
-Table Transposed(const Table& a) {
-  Table t(a.columns, a.rows);
-  for (int64_t i = 0; i < a.rows; ++i)
-    for (int64_t j = 0; j < a.columns; ++j) t(j, i) = a(i, j);
-  return t;
-}
-
-Table Product(const Table& a, const Table& b) {
-  Table c(a.rows, b.columns);
-  for (int64_t i = 0; i < a.rows; ++i)
-    for (int64_t k = 0; k < a.columns; ++k)
-      for (int64_t j = 0; j < b.columns; ++j) c(i, j) += a(i, k) * b(k, j);
-  return c;
-}
-
-// a += factor * b
-void Add(Table& a, const Table& b, double factor = 1) {
-  for (size_t i = 0; i < a.values.size(); ++i) a.values[i] += factor * b.values[i];
-}
-
-// Matrix m of a buffer: its first `rows` and `columns`.
-template <typename T>
-Table Read(const DtBuffer& x, int64_t m, int64_t rows, int64_t columns) {
-  const int64_t height = x.dims[x.rank - 2], width = x.dims[x.rank - 1];
-  Table t(rows, columns);
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j)
-      t(i, j) = static_cast<double>(Data<T>(x)[(m * height + i) * width + j]);
-  return t;
-}
-
-template <typename T>
-void Write(const Table& t, int64_t m, DtBuffer& out) {
-  T* to = Data<T>(out) + m * t.rows * t.columns;
-  for (size_t i = 0; i < t.values.size(); ++i) to[i] = static_cast<T>(t.values[i]);
-}
 
 // Columns p and q of `a` turned.
 void Turn(Table& a, int64_t p, int64_t q, double cosine, double sine) {
@@ -200,16 +147,6 @@ void Singular(Table a, std::vector<double>& values, Table& left, Table& right) {
   for (int64_t i = 0; i < a.rows; ++i)
     for (int64_t j = 0; j < have; ++j) left(i, j) = a(i, j) / values[static_cast<size_t>(j)];
   Complete(left, have);
-}
-
-bool MatricesOf(OpCall& call, const DtBuffer& x) {
-  return x.rank >= 2 || (call.Fail("'%s' is no batch of matrices", x.name), false);
-}
-
-std::vector<int64_t> Dims(const DtBuffer& x, std::initializer_list<int64_t> last) {
-  std::vector<int64_t> dims(x.dims, x.dims + x.rank - 2);
-  dims.insert(dims.end(), last);
-  return dims;
 }
 
 }  // namespace
@@ -421,6 +358,84 @@ int32_t SvdGrad(OpCall& call) {
       Write<T>(sum, m, dx);
       return true;
     });
+    return 0;
+  });
+}
+
+namespace {
+
+// Singular values of matrix m of x, of a symmetric one (of which the lower triangle counts) the
+// magnitudes of the eigenvalues.
+template <typename T>
+std::vector<double> Magnitudes(const DtBuffer& x, int64_t m, bool symmetric) {
+  const int64_t rows = x.dims[x.rank - 2], columns = x.dims[x.rank - 1];
+  Table a = Read<T>(x, m, rows, columns), vectors;
+  std::vector<double> values;
+  if (!symmetric) {
+    if (rows < columns) a = Transposed(a);
+    Table left(a.rows, a.columns);
+    Singular(std::move(a), values, left, vectors);
+    return values;
+  }
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = i + 1; j < rows; ++j) a(i, j) = a(j, i);
+  Symmetric(std::move(a), values, vectors);
+  for (double& value : values) value = std::fabs(value);
+  return values;
+}
+
+}  // namespace
+
+// X, TolTensor; tol, use_default_tol, hermitian -> Out: how many singular values are above a bound,
+// which is given, by an attribute or for every matrix, or the rounding of the largest of them; with
+// a tensor and `use_default_tol` the larger of both.
+int32_t MatrixRank(OpCall& call) {
+  using A = args::dt_matrix_rank;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const bool symmetric = call.Bool(A::hermitian), rounding = call.Bool(A::use_default_tol);
+  Square square;
+  if (!MatricesOf(call, x) || (symmetric && !SquareOf(call, x, square))) return 1;
+  const int64_t rows = x.dims[x.rank - 2], columns = x.dims[x.rank - 1],
+                batch = Elements(x, 0, x.rank - 2);
+  if (rows == 0 || columns == 0) return call.Fail("'%s' has matrices without elements", x.name);
+  std::vector<int64_t> dims(x.dims, x.dims + x.rank - 2);
+  AxisMap matrices(dims), bounds;
+  if (call.Has(A::TolTensor)) {
+    const DtBuffer& bound = call.Arg(A::TolTensor);
+    bounds = AxisMap(OpCall::Dims(bound));
+    const auto rank = static_cast<size_t>(bound.rank);
+    if (rank > dims.size()) dims.insert(dims.begin(), rank - dims.size(), 1);
+    for (size_t d = 0; d < rank; ++d)
+      if (int64_t& extent = dims[dims.size() - rank + d]; extent == 1) extent = bound.dims[d];
+    if (!BroadcastTo(call, bound.name, dims, bounds)) return 1;
+  }
+  if (!BroadcastTo(call, x.name, dims, matrices) || !call.Resize(out, dims)) return 1;
+  return VisitFloat(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::vector<std::vector<double>> values(static_cast<size_t>(batch));
+    ForEachMatrix(call, {batch, std::max(rows, columns)}, [&](int64_t m) {
+      return values[static_cast<size_t>(m)] = Magnitudes<T>(x, m, symmetric), true;
+    });
+    // Which matrix, and which bound, each result is made of.
+    const auto count = static_cast<size_t>(Elements(out));
+    std::vector<int64_t> number(static_cast<size_t>(batch)), matrix(count);
+    std::iota(number.begin(), number.end(), int64_t{0});
+    std::vector<T> given(count, static_cast<T>(call.Real(A::tol)));
+    if (GatherMapped(call, matrices, number.data(), matrix.data(), sizeof(int64_t), nullptr) != 0 ||
+        (call.Has(A::TolTensor) && GatherMapped(call, bounds, call.Arg(A::TolTensor).data,
+                                                given.data(), sizeof(T), nullptr) != 0))
+      return 1;
+    for (size_t i = 0; i < count; ++i) {
+      const std::vector<double>& all = values[static_cast<size_t>(matrix[i])];
+      double bound = call.Has(A::TolTensor) || !rounding ? static_cast<double>(given[i]) : 0;
+      if (rounding)
+        bound = std::max(bound, static_cast<double>(std::numeric_limits<T>::epsilon()) *
+                                    static_cast<double>(std::max(rows, columns)) *
+                                    *std::max_element(all.begin(), all.end()));
+      Data<int32_t>(out)[i] = static_cast<int32_t>(
+          std::count_if(all.begin(), all.end(), [&](double value) { return value > bound; }));
+    }
     return 0;
   });
 }

@@ -3,10 +3,12 @@
 // the solution of op(X) Z = Y: dY is the solution of op(X)ᵀ dY = dZ, and dX = -dY Zᵀ (its transpose
 // where op transposes), of which a triangle counts where X is one (phi solve_grad,
 // triangular_solve_grad).
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
 
+#include "runtime/kernels/cpu/axis_map.h"
 #include "runtime/kernels/cpu/ops/linear_algebra/calls.h"
 
 namespace dtranspile::kernels {
@@ -162,6 +164,136 @@ int32_t SolveGrad(OpCall& call) {
         }
     }
     return 0;
+  });
+}
+
+namespace {
+
+// X [..., n, k] and Y [..., n, n] of cholesky_solve, whose batches broadcast.
+struct Factored {
+  Systems systems;
+  AxisMap x, y;
+  std::vector<int64_t> out;  // extents of the result
+};
+
+bool FactoredOf(OpCall& call, const DtBuffer& x, const DtBuffer& y, bool upper, Factored& f) {
+  if (y.rank < 2 || y.dims[y.rank - 1] != y.dims[y.rank - 2])
+    return call.Fail("'%s' is no batch of square matrices", y.name), false;
+  const int64_t n = y.dims[y.rank - 1];
+  if (x.rank < 2 || x.dims[x.rank - 2] != n)
+    return call.Fail("'%s' has not the rows of '%s'", x.name, y.name), false;
+  f.x = AxisMap(OpCall::Dims(x)), f.y = AxisMap(OpCall::Dims(y));
+  std::vector<int64_t> batch(x.dims, x.dims + x.rank - 2);
+  const auto rank = static_cast<size_t>(y.rank - 2);
+  if (rank > batch.size()) batch.insert(batch.begin(), rank - batch.size(), 1);
+  for (size_t d = 0; d < rank; ++d)
+    if (int64_t& extent = batch[batch.size() - rank + d]; extent == 1) extent = y.dims[d];
+  f.out = batch;
+  f.out.insert(f.out.end(), {n, x.dims[x.rank - 1]});
+  std::vector<int64_t> squares = batch;
+  squares.insert(squares.end(), {n, n});
+  if (!BroadcastTo(call, x.name, f.out, f.x) || !BroadcastTo(call, y.name, squares, f.y))
+    return false;
+  f.systems = {1, n, x.dims[x.rank - 1], true, upper, false, false};
+  for (int64_t extent : batch) f.systems.batch *= extent;
+  return true;
+}
+
+// A tensor broadcast by a map.
+template <typename T>
+bool Spread(OpCall& call, const AxisMap& map, const DtBuffer& x, std::vector<T>& to) {
+  int64_t count = 1;
+  for (int64_t extent : map.Extents()) count *= extent;
+  to.resize(static_cast<size_t>(count));
+  return GatherMapped(call, map, x.data, to.data(), sizeof(T), nullptr) == 0;
+}
+
+// L Lᵀ z = z, or Uᵀ U z = z, per matrix and in place.
+template <typename T>
+void SolveFactored(const Systems& s, const T* y, T* z) {
+  for (int64_t m = 0; m < s.batch; ++m) {
+    Substitute(s, y + m * s.n * s.n, s.upper, z + m * s.n * s.columns);
+    Substitute(s, y + m * s.n * s.n, !s.upper, z + m * s.n * s.columns);
+  }
+}
+
+// −(C L), or −(U C), of one matrix, with C = dX Outᵀ + Out dXᵀ, of which the triangle that Y has
+// counts. Elements of Y outside of it count where `whole`, as in the framework
+// (docs/operators/defects.md).
+template <typename T>
+void FactorGradient(const Systems& s, const T* y, const T* dx, const T* out, bool whole, T* dy) {
+  std::vector<T> c(static_cast<size_t>(s.n * s.n));
+  for (int64_t i = 0; i < s.n; ++i)
+    for (int64_t j = 0; j < s.n; ++j)
+      for (int64_t k = 0; k < s.columns; ++k)
+        c[static_cast<size_t>(i * s.n + j)] += dx[i * s.columns + k] * out[j * s.columns + k] +
+                                               out[i * s.columns + k] * dx[j * s.columns + k];
+  auto factor = [&](int64_t i, int64_t j) {
+    return whole || (s.upper ? i <= j : i >= j) ? y[i * s.n + j] : T{0};
+  };
+  for (int64_t i = 0; i < s.n; ++i)
+    for (int64_t j = 0; j < s.n; ++j) {
+      T sum = 0;
+      for (int64_t k = 0; k < s.n && (s.upper ? i <= j : i >= j); ++k)
+        sum -= s.upper ? factor(i, k) * c[static_cast<size_t>(k * s.n + j)]
+                       : c[static_cast<size_t>(i * s.n + k)] * factor(k, j);
+      dy[i * s.n + j] = sum;
+    }
+}
+
+// The sum over what a map repeats, to a gradient.
+template <typename T>
+int32_t SumBack(OpCall& call, const AxisMap& map, const DtBuffer& like, const std::vector<T>& from,
+                DtBuffer& to) {
+  if (!call.Resize(to, like)) return 1;
+  std::fill_n(Data<T>(to), Elements(to), T{0});
+  return AddMapped(call, map, to, from.data(), to.data);
+}
+
+}  // namespace
+
+// X, Y; upper -> Out
+int32_t CholeskySolve(OpCall& call) {
+  using A = args::dt_cholesky_solve;
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
+  DtBuffer& out = call.Arg(A::Out);
+  Factored f;
+  if (!FactoredOf(call, x, y, call.Bool(A::upper), f) || !call.Resize(out, f.out)) return 1;
+  return VisitFloat(call.context(), x, [&](auto tag) -> int32_t {
+    using T = typename decltype(tag)::type;
+    std::vector<T> factors, z;
+    if (!Spread(call, f.y, y, factors) || !Spread(call, f.x, x, z)) return 1;
+    SolveFactored(f.systems, factors.data(), z.data());
+    std::copy(z.begin(), z.end(), Data<T>(out));
+    return 0;
+  });
+}
+
+// X, Y, Out, Out@GRAD; upper -> X@GRAD, Y@GRAD
+int32_t CholeskySolveGrad(OpCall& call) {
+  using A = args::dt_cholesky_solve_grad;
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y), &out = call.Arg(A::Out),
+                 &gradient = call.Arg(A::Out_GRAD);
+  Factored f;
+  if (!FactoredOf(call, x, y, call.Bool(A::upper), f)) return 1;
+  for (const DtBuffer* one : {&out, &gradient})
+    if (OpCall::Dims(*one) != absl::MakeConstSpan(f.out))
+      return call.Fail("'%s' has not the extents of the solution", one->name);
+  return VisitFloat(call.context(), x, [&](auto tag) -> int32_t {
+    using T = typename decltype(tag)::type;
+    const Systems& s = f.systems;
+    std::vector<T> factors, dx(Data<T>(gradient), Data<T>(gradient) + Elements(gradient));
+    if (!Spread(call, f.y, y, factors)) return 1;
+    SolveFactored(s, factors.data(), dx.data());
+    if (call.Has(A::X_GRAD) && SumBack(call, f.x, x, dx, call.Arg(A::X_GRAD)) != 0) return 1;
+    if (!call.Has(A::Y_GRAD)) return 0;
+    std::vector<T> dy(factors.size());
+    for (int64_t m = 0; m < s.batch; ++m) {
+      const int64_t square = m * s.n * s.n, at = m * s.n * s.columns;
+      FactorGradient(s, factors.data() + square, dx.data() + at, Data<const T>(out) + at,
+                     call.Bool(A::defects), dy.data() + square);
+    }
+    return SumBack(call, f.y, y, dy, call.Arg(A::Y_GRAD));
   });
 }
 

@@ -1,6 +1,7 @@
-// Kernels that put values into ordered bins: histogram, searchsorted.
+// Kernels that put values into ordered bins: histogram, bincount, searchsorted.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "runtime/kernels/cpu/ops/reduction/calls.h"
@@ -83,6 +84,46 @@ int32_t SearchSorted(OpCall& call) {
     return 0;
   });
   return done != 0 ? done : WriteIndices(call, out, places);
+}
+
+// X, Weights; minlength -> Out: how often each number below the largest one comes, or the sum of
+// the weights of its places; at least `minlength` of them, none of no X at all
+int32_t BinCount(OpCall& call) {
+  using A = args::dt_bin_count;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  constexpr int64_t kMost = int64_t{1} << 32;  // numbers
+  std::vector<int64_t> values;
+  if (call.Int(A::minlength) < 0)
+    return call.Fail("a length of at least %lld", static_cast<long long>(call.Int(A::minlength)));
+  if (x.rank != 1) return call.Fail("'%s' has %d dims, expected one", x.name, x.rank);
+  if (!IntegersOf(call, x, values)) return 1;
+  int64_t length = values.empty() ? 0 : call.Int(A::minlength);
+  for (int64_t value : values) {
+    if (value < 0 || value >= kMost)
+      return call.Fail("'%s' has the number %lld, which is not counted", x.name,
+                       static_cast<long long>(value));
+    length = std::max(length, value + 1);
+  }
+  const bool weighed = call.Has(A::Weights);
+  if (weighed && !SameShape(call.Arg(A::Weights), x))
+    return call.Fail("'%s' has not the extents of '%s'", call.Arg(A::Weights).name, x.name);
+  if (!call.Resize(out, {length})) return 1;
+  std::memset(out.data, 0, static_cast<size_t>(length * ElementSize(out)));
+  return VisitNumber(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* to = Data<T>(out);
+    if (!weighed) {
+      for (int64_t value : values) to[value] = Plus(to[value], T{1});
+      return 0;
+    }
+    return VisitNumber(call.context(), call.Arg(A::Weights), [&](auto weight) {
+      using W = typename decltype(weight)::type;
+      const W* from = Data<const W>(call.Arg(A::Weights));
+      for (int64_t value : values) to[value] = Plus(to[value], static_cast<T>(*from++));
+      return 0;
+    });
+  });
 }
 
 }  // namespace dtranspile::kernels

@@ -14,6 +14,8 @@ int32_t TopK(OpCall& call);
 int32_t KthValue(OpCall& call);
 int32_t Mode(OpCall& call);
 int32_t SelectedGrad(OpCall& call);
+int32_t NanMedian(OpCall& call);
+int32_t NanMedianGrad(OpCall& call);
 
 // scan.cc
 int32_t CumulativeSum(OpCall& call);
@@ -28,6 +30,7 @@ int32_t CumulativeExtremeGrad(OpCall& call);
 
 // bins.cc
 int32_t Histogram(OpCall& call);
+int32_t BinCount(OpCall& call);
 int32_t SearchSorted(OpCall& call);
 
 // unique.cc

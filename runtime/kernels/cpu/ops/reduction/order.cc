@@ -1,5 +1,5 @@
-// Kernels that order the elements of lines: arg_max, argsort, top_k, kthvalue, mode, and the
-// gradient of all that pick elements.
+// Kernels that order the elements of lines: arg_max, argsort, top_k, kthvalue, mode, nanmedian, and
+// the gradient of all that pick elements.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -296,6 +296,136 @@ int32_t SelectedGrad(OpCall& call) {
                        Data<T>(gradient)[at];
                  }
              });
+    return 0;
+  });
+}
+
+namespace {
+
+// A tensor as the groups of elements that are reduced together: the dims that stay, in their order,
+// and within a group the others.
+struct Groups {
+  std::vector<int64_t> starts, steps;  // offsets of groups, and of elements within them
+  std::vector<int64_t> dims;           // extents of a result
+};
+
+void AddDim(const DtBuffer& x, int32_t dim, std::vector<int64_t>& offsets) {
+  const int64_t step = Elements(x, dim + 1, x.rank);
+  std::vector<int64_t> more;
+  for (int64_t offset : offsets)
+    for (int64_t i = 0; i < x.dims[dim]; ++i) more.push_back(offset + i * step);
+  offsets = std::move(more);
+}
+
+bool GroupsOf(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> axes, bool keep,
+              Groups& groups) {
+  std::vector<bool> reduced(static_cast<size_t>(x.rank), axes.empty());
+  for (int64_t axis : axes) {
+    if (!NormalAxis(call, x, axis)) return false;
+    reduced[static_cast<size_t>(axis)] = true;
+  }
+  groups.starts = groups.steps = {0};
+  for (int32_t d = 0; d < x.rank; ++d) {
+    const bool one = reduced[static_cast<size_t>(d)];
+    AddDim(x, d, one ? groups.steps : groups.starts);
+    if (!one || keep) groups.dims.push_back(one ? 1 : x.dims[d]);
+  }
+  return true;
+}
+
+// Values of a group as a line, and how many of them are numbers.
+template <typename T>
+int64_t LineOf(const DtBuffer& x, const Groups& groups, size_t group, T* line) {
+  int64_t numbers = 0;
+  for (int64_t step : groups.steps) {
+    const T value = *line++ = Data<const T>(x)[groups.starts[group] + step];
+    numbers += value == value ? 1 : 0;
+  }
+  return numbers;
+}
+
+// The places in the middle of the `numbers` values of an ordered line, that of the smaller value
+// first; both are one where there is one.
+struct Middle {
+  int64_t low, high;
+};
+Middle MiddleOf(const int64_t* order, int64_t numbers) {
+  const int64_t at = numbers / 2;
+  return {order[numbers % 2 != 0 ? at : at - 1], order[at]};
+}
+
+}  // namespace
+
+// X; axis, keepdim -> Out, MedianIndex: the middle of the values that are numbers, or the mean of
+// both in the middle; places of two within their group, -1 where there is no number. Which of equal
+// elements are in the middle follows, as for top_k, from the algorithm that orders as many as the
+// group with the most numbers has.
+int32_t NanMedian(OpCall& call) {
+  using A = args::dt_nan_median;
+  const DtBuffer& x = call.Arg(A::X);
+  Groups groups;
+  if (!GroupsOf(call, x, call.Ints(A::axis), call.Bool(A::keepdim), groups)) return 1;
+  const auto length = static_cast<int64_t>(groups.steps.size()),
+             count = static_cast<int64_t>(groups.starts.size());
+  if (length == 0) return call.Fail("'%s' has no element along the axes", x.name);
+  if (call.Has(A::Out) && !call.Resize(call.Arg(A::Out), groups.dims)) return 1;
+  if (call.Has(A::MedianIndex) && !call.Resize(call.Arg(A::MedianIndex), {2 * count})) return 1;
+  return VisitNumber(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::vector<T> line(static_cast<size_t>(length));
+    std::vector<int64_t> numbers(groups.starts.size()), order(line.size());
+    for (size_t g = 0; g < numbers.size(); ++g) numbers[g] = LineOf(x, groups, g, line.data());
+    const bool whole =
+        std::all_of(numbers.begin(), numbers.end(), [&](int64_t one) { return one == length; });
+    const int64_t most = numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
+    for (size_t g = 0; g < numbers.size(); ++g) {
+      LineOf(x, groups, g, line.data());
+      Middle middle{-1, -1};
+      T value = line[0];  // of no number
+      if (numbers[g] > 0) {
+        std::iota(order.begin(), order.end(), int64_t{0});
+        PickFirst(Pick::First, Ahead<T>{line.data(), 1, false, false}, order.data(), length,
+                  whole ? length / 2 + 1 : most);
+        middle = MiddleOf(order.data(), numbers[g]);
+        const T low = line[static_cast<size_t>(middle.low)],
+                high = line[static_cast<size_t>(middle.high)];
+        value = numbers[g] % 2 != 0 ? low : static_cast<T>(Plus(low, high) / T{2});
+      }
+      if (call.Has(A::Out)) Data<T>(call.Arg(A::Out))[g] = value;
+      if (!call.Has(A::MedianIndex)) continue;
+      int64_t* places = Data<int64_t>(call.Arg(A::MedianIndex)) + 2 * g;
+      places[0] = middle.low, places[1] = middle.high;
+    }
+    return 0;
+  });
+}
+
+// X, MedianIndex, Out@GRAD; axis -> X@GRAD: the gradient, half of it where there are two
+int32_t NanMedianGrad(OpCall& call) {
+  using A = args::dt_nan_median_grad;
+  const DtBuffer &x = call.Arg(A::X), &places = call.Arg(A::MedianIndex),
+                 &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
+  Groups groups;
+  if (!GroupsOf(call, x, call.Ints(A::axis), false, groups)) return 1;
+  const auto length = static_cast<int64_t>(groups.steps.size()),
+             count = static_cast<int64_t>(groups.starts.size());
+  if (Elements(gradient) != count || Elements(places) != 2 * count)
+    return call.Fail("'%s' and '%s' do not fit '%s'", places.name, gradient.name, x.name);
+  for (int64_t i = 0; i < 2 * count; ++i)
+    if (const int64_t place = Data<int64_t>(places)[i]; place < -1 || place >= length)
+      return call.Fail("'%s' has the index %lld, out of range for an extent of %lld", places.name,
+                       static_cast<long long>(place), static_cast<long long>(length));
+  if (!call.Resize(dx, x)) return 1;
+  std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
+  return VisitNumber(call.context(), dx, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (int64_t g = 0; g < count; ++g) {
+      const int64_t *pair = Data<int64_t>(places) + 2 * g, start = groups.starts[size_t(g)];
+      const T share = Data<T>(gradient)[g] / (pair[0] == pair[1] ? T{1} : T{2});
+      for (int k = 0; k < 2; ++k)
+        if (pair[k] >= 0) Data<T>(dx)[start + groups.steps[size_t(pair[k])]] = share;
+    }
     return 0;
   });
 }

@@ -27,6 +27,8 @@ bool TileAsMap(OpCall& call, const DtBuffer& x, AxisMap& map);
 bool RepeatMap(OpCall& call, const DtBuffer& x, AxisMap& map);
 int32_t Meshgrid(OpCall& call);
 int32_t MeshgridGrad(OpCall& call);
+int32_t BroadcastTensors(OpCall& call);
+int32_t BroadcastTensorsGrad(OpCall& call);
 
 // pad.cc
 bool PadMap(OpCall& call, const DtBuffer& x, AxisMap& map);
@@ -58,6 +60,11 @@ int32_t Fold(OpCall& call);
 int32_t FoldGrad(OpCall& call);
 int32_t Im2Sequence(OpCall& call);
 int32_t Im2SequenceGrad(OpCall& call);
+
+// frames.cc
+bool FrameMap(OpCall& call, const DtBuffer& x, AxisMap& map);
+int32_t OverlapAdd(OpCall& call);
+int32_t OverlapAddGrad(OpCall& call);
 
 // reshape.cc
 int32_t Reshape(OpCall& call);

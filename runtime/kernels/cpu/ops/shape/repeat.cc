@@ -1,6 +1,6 @@
 // Repetition: tile and expand of 1.x (whole repetitions), expand_v2 and expand_as_v2
-// (broadcasting), repeat_interleave, meshgrid; their gradients sum over the copies (phi tile,
-// expand, expand_as, repeat_interleave, meshgrid).
+// (broadcasting), broadcast_tensors, repeat_interleave, meshgrid; their gradients sum over the
+// copies (phi tile, expand, expand_as, broadcast_tensors, repeat_interleave, meshgrid).
 #include <algorithm>
 #include <cstring>
 
@@ -177,6 +177,69 @@ int32_t MeshgridGrad(OpCall& call) {
     if (!SameType(call, gradient, dx) ||
         AddMapped(call, SpreadOver(extents, static_cast<size_t>(i)), dx, gradient.data, dx.data) !=
             0)
+      return 1;
+  }
+  return 0;
+}
+
+namespace {
+
+// Extents that all of X broadcast to. Each has a place in the list of results.
+bool CommonExtents(OpCall& call, int results, std::vector<int64_t>& extents) {
+  using A = args::dt_broadcast_tensors;
+  static_assert(A::X == args::dt_broadcast_tensors_grad::X);
+  if (call.Count(results) != call.Count(A::X))
+    return call.Fail("%d results of %d tensors", call.Count(results), call.Count(A::X)), false;
+  for (int i = 0; i < call.Count(A::X); ++i) {
+    const DtBuffer& x = call.Arg(A::X, i);
+    const auto rank = static_cast<size_t>(x.rank);
+    if (rank > extents.size()) extents.insert(extents.begin(), rank - extents.size(), 1);
+    for (size_t d = 0; d < rank; ++d) {
+      int64_t& extent = extents[extents.size() - rank + d];
+      if (extent == 1) extent = x.dims[d];
+      else if (x.dims[d] != 1 && x.dims[d] != extent)
+        return call.Fail("'%s' does not broadcast with the tensors before it", x.name), false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+// X -> Out
+int32_t BroadcastTensors(OpCall& call) {
+  using A = args::dt_broadcast_tensors;
+  std::vector<int64_t> extents;
+  if (!CommonExtents(call, A::Out, extents)) return 1;
+  for (int i = 0; i < call.Count(A::Out); ++i) {
+    if (!call.Has(A::Out, i)) continue;
+    const DtBuffer& x = call.Arg(A::X, i);
+    DtBuffer& out = call.Arg(A::Out, i);
+    AxisMap map(OpCall::Dims(x));
+    if (!SameType(call, x, out) || !BroadcastTo(call, x.name, extents, map) ||
+        !call.Resize(out, extents) ||
+        GatherMapped(call, map, x.data, out.data, ElementSize(x), nullptr) != 0)
+      return 1;
+  }
+  return 0;
+}
+
+// X, Out@GRAD -> X@GRAD
+int32_t BroadcastTensorsGrad(OpCall& call) {
+  using A = args::dt_broadcast_tensors_grad;
+  std::vector<int64_t> extents;
+  if (!CommonExtents(call, A::X_GRAD, extents)) return 1;
+  for (int i = 0; i < call.Count(A::X_GRAD); ++i) {
+    if (!call.Has(A::X_GRAD, i)) continue;
+    DtBuffer& dx = call.Arg(A::X_GRAD, i);
+    AxisMap map(OpCall::Dims(call.Arg(A::X, i)));
+    if (!BroadcastTo(call, dx.name, extents, map) || !call.Resize(dx, call.Arg(A::X, i))) return 1;
+    std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
+    if (!call.Has(A::Out_GRAD, i)) continue;
+    const DtBuffer& gradient = call.Arg(A::Out_GRAD, i);
+    if (OpCall::Dims(gradient) != absl::MakeConstSpan(extents))
+      return call.Fail("'%s' has not the extents that all are broadcast to", gradient.name);
+    if (!SameType(call, gradient, dx) || AddMapped(call, map, dx, gradient.data, dx.data) != 0)
       return 1;
   }
   return 0;

@@ -152,5 +152,75 @@ TEST_CASE("a parent that is no beam is refused") {
              Contains("'parents'") && Contains("beam 5"));
 }
 
+double PutError(const std::vector<int64_t>& value, bool accumulate) {
+  Bag bag;
+  bag.PutNoise("x", {4, 3, 2});
+  bag.PutNoise("value", value);
+  bag.Put<int64_t>("i0", {2, 1}, {-1, 1});
+  bag.Put<int64_t>("i1", {3}, {2, 0, 1});
+  const Attributes attributes = Attributes().Int(accumulate);
+  return GradientError(
+      bag, "out", {"x", "value"},
+      [&] { return bag.Run("dt_index_put", {"x", "i0, i1", "value"}, {"out"}, attributes); },
+      [&] {
+        return bag.Run("dt_index_put_grad", {"x", "i0, i1", "value", "out@GRAD"},
+                       {"x@GRAD", "value@GRAD"}, attributes);
+      });
+}
+
+TEST_CASE("values put at places have gradients, repeated ones those of sums") {
+  for (const bool accumulate : {false, true}) {
+    CHECK(PutError({2, 3, 2}, accumulate) < 1e-8);
+    CHECK(PutError({3, 1}, accumulate) < 1e-8);
+    CHECK(PutError({2, 1, 2}, accumulate) < 1e-8);
+    CHECK(PutError({}, accumulate) < 1e-8);
+  }
+}
+
+TEST_CASE("of equal places the last value counts, or all of them") {
+  Bag bag;
+  bag.Put<double>("x", {3}, {1, 2, 3});
+  bag.Put<double>("value", {3}, {10, 20, 30});
+  bag.Put<int64_t>("i", {3}, {1, -2, 0});
+  REQUIRE(bag.Run("dt_index_put", {"x", "i", "value"}, {"out"}, Attributes().Int(0)).ok());
+  CHECK(bag.Data("out") == std::vector<double>{30, 20, 3});
+  REQUIRE(bag.Run("dt_index_put", {"x", "i", "value"}, {"out"}, Attributes().Int(1)).ok());
+  CHECK(bag.Data("out") == std::vector<double>{31, 32, 3});
+}
+
+TEST_CASE("diagonals are filled beside and over again, and lose their gradient") {
+  Bag bag;
+  bag.Put<double>("X", {5, 2}, std::vector<double>(10, 0));
+  const auto fill = [&](int64_t offset, bool wrap) {
+    REQUIRE(bag.Run("dt_fill_diagonal", {"X"}, {"Out"},
+                    Attributes().Real(1).Int(offset).Int(wrap).Int(1))
+                .ok());
+    return bag.Data("Out");
+  };
+  CHECK(fill(0, false) == std::vector<double>{1, 0, 0, 1, 0, 0, 0, 0, 0, 0});
+  CHECK(fill(0, true) == std::vector<double>{1, 0, 0, 1, 0, 0, 1, 0, 0, 1});
+  CHECK(fill(1, true) == std::vector<double>{0, 1, 0, 0, 0, 0, 0, 1, 0, 0});
+  CHECK(fill(-1, false) == std::vector<double>{0, 0, 1, 0, 0, 0, 0, 0, 0, 0});
+  // Of a cube the framework fills what the first plane has of its diagonal.
+  bag.Put<double>("X", {2, 2, 2}, std::vector<double>(8, 0));
+  CHECK(fill(0, false) == std::vector<double>{1, 0, 0, 0, 0, 0, 0, 0});
+  REQUIRE(
+      bag.Run("dt_fill_diagonal", {"X"}, {"Out"}, Attributes().Real(1).Int(0).Int(0).Int(0)).ok());
+  CHECK(bag.Data("Out") == std::vector<double>{1, 0, 0, 0, 0, 0, 0, 1});
+
+  bag.PutNoise("X", {3, 2, 5});
+  bag.PutNoise("Y", {2, 2});
+  const Attributes attributes = Attributes().Int(1).Int(2).Int(0);
+  CHECK(GradientError(
+            bag, "Out", {"X"},
+            [&] { return bag.Run("dt_fill_diagonal_tensor", {"X", "Y"}, {"Out"}, attributes); },
+            [&] {
+              return bag.Run("dt_fill_diagonal_tensor_grad", {"Out@GRAD"}, {"X@GRAD"}, attributes);
+            }) < 1e-8);
+  // Y[b] lies on the diagonal of dims 2 and 0, one beside it along dim 0.
+  CHECK(bag.Data("Out")[(1 * 2 + 1) * 5] == bag.Data("Y")[2]);
+  CHECK(bag.Data("Out")[(2 * 2 + 1) * 5 + 1] == bag.Data("Y")[3]);
+}
+
 }  // namespace
 }  // namespace dtranspile::kernels

@@ -229,5 +229,74 @@ TEST_CASE("matrices without a factorisation are named by their number") {
   CHECK(bag.Data("Out") == std::vector<double>{4, 0});
 }
 
+double FactoredError(const std::vector<int64_t>& x, const std::vector<int64_t>& y, bool upper) {
+  Bag bag;
+  bag.PutNoise("X", x);
+  bag.PutNoise("Y", y);
+  const int64_t n = y.back();
+  for (int64_t e = 0; e < bag.at("Y").count(); ++e)
+    if (e % (n * n) % (n + 1) == 0) bag.at("Y").as<double>()[e] += 3;
+  const Attributes attributes = Attributes().Int(upper).Int(0);
+  return GradientError(
+      bag, "Out", {"X", "Y"},
+      [&] { return bag.Run("dt_cholesky_solve", {"X", "Y"}, {"Out"}, Attributes().Int(upper)); },
+      [&] {
+        return bag.Run("dt_cholesky_solve_grad", {"X", "Y", "Out", "Out@GRAD"},
+                       {"X@GRAD", "Y@GRAD"}, attributes);
+      });
+}
+
+TEST_CASE("systems given by factors have gradients of the factors' triangles") {
+  for (const bool upper : {false, true}) {
+    CHECK(FactoredError({3, 2}, {3, 3}, upper) < 1e-7);
+    CHECK(FactoredError({2, 1, 3, 1}, {4, 3, 3}, upper) < 1e-7);
+    CHECK(FactoredError({2, 3, 2}, {3, 3}, upper) < 1e-7);
+  }
+}
+
+double ChainError(const std::vector<std::vector<int64_t>>& factors) {
+  Bag bag;
+  std::vector<std::string> names;
+  std::string inputs, gradients;
+  for (const std::vector<int64_t>& dims : factors) {
+    names.push_back("x" + std::to_string(names.size()));
+    bag.PutNoise(names.back(), dims);
+    const std::string comma = inputs.empty() ? "" : ", ";
+    inputs += comma + names.back(), gradients += comma + names.back() + "@GRAD";
+  }
+  return GradientError(
+      bag, "Out", names, [&] { return bag.Run("dt_multi_dot", {inputs}, {"Out"}); },
+      [&] { return bag.Run("dt_multi_dot_grad", {inputs, "Out@GRAD"}, {gradients}); });
+}
+
+TEST_CASE("products of chains have gradients, of rows and columns too") {
+  CHECK(ChainError({{3, 4}, {4, 2}}) < 1e-8);
+  CHECK(ChainError({{5, 2}, {2, 6}, {6, 3}, {3, 4}}) < 1e-8);
+  CHECK(ChainError({{4}, {4, 2}, {2, 3}}) < 1e-8);
+  CHECK(ChainError({{3, 4}, {4, 2}, {2}}) < 1e-8);
+  CHECK(ChainError({{4}, {4}}) < 1e-8);
+}
+
+double QrError(const std::vector<int64_t>& dims, const char* mode, bool of_r) {
+  Bag bag;
+  bag.PutNoise("X", dims);
+  const Attributes attributes = Attributes().Text(mode);
+  return GradientError(
+      bag, of_r ? "R" : "Q", {"X"}, [&] { return bag.Run("dt_qr", {"X"}, {"Q", "R"}, attributes); },
+      [&] {
+        return bag.Run("dt_qr_grad", {"X", "Q", "R", of_r ? "" : "Q@GRAD", of_r ? "R@GRAD" : ""},
+                       {"X@GRAD"}, attributes);
+      });
+}
+
+TEST_CASE("both factors of a matrix have gradients") {
+  for (const bool of_r : {false, true}) {
+    CHECK(QrError({3, 3}, "reduced", of_r) < 1e-6);
+    CHECK(QrError({2, 5, 3}, "reduced", of_r) < 1e-6);
+    CHECK(QrError({3, 5}, "reduced", of_r) < 1e-6);
+    CHECK(QrError({3, 4}, "complete", of_r) < 1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace dtranspile::kernels

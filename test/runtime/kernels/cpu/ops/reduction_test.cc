@@ -105,5 +105,40 @@ TEST_CASE("places out of range are refused with their value and bound") {
              Contains("'none' has no element"));
 }
 
+TEST_CASE("medians leave NaN out, and their gradient goes to the middle") {
+  Bag bag;
+  bag.Put<double>("X", {3, 4}, {4, NAN, 1, 2, NAN, NAN, NAN, NAN, 7, 5, NAN, 6.5});
+  REQUIRE(
+      bag.Run("dt_nan_median", {"X"}, {"Out", "MedianIndex:int64"}, Attributes().Ints({1}).Int(0))
+          .ok());
+  CHECK(bag.Data("Out")[0] == 2);
+  CHECK(std::isnan(bag.Data("Out")[1]));
+  CHECK(bag.Data("Out")[2] == 6.5);
+  CHECK(bag.Data<int64_t>("MedianIndex") == std::vector<int64_t>{3, 3, -1, -1, 3, 3});
+
+  bag.PutNoise("V", {3, 4, 2});
+  for (const std::vector<int64_t>& axes : {std::vector<int64_t>{}, {0}, {1, -1}, {-2}})
+    CHECK(GradientError(
+              bag, "M", {"V"},
+              [&] {
+                return bag.Run("dt_nan_median", {"V"}, {"M", "P:int64"},
+                               Attributes().Ints(axes).Int(1));
+              },
+              [&] {
+                return bag.Run("dt_nan_median_grad", {"V", "P", "M@GRAD"}, {"V@GRAD"},
+                               Attributes().Ints(axes));
+              }) < 1e-8);
+}
+
+TEST_CASE("numbers are counted, or their weights added") {
+  Bag bag;
+  bag.Put<int64_t>("X", {4}, {2, 0, 2, 1});
+  bag.Put<double>("W", {4}, {1, 2, 4, 8});
+  REQUIRE(bag.Run("dt_bin_count", {"X", ""}, {"Out:int64"}, Attributes().Int(5)).ok());
+  CHECK(bag.Data<int64_t>("Out") == std::vector<int64_t>{1, 1, 2, 0, 0});
+  REQUIRE(bag.Run("dt_bin_count", {"X", "W"}, {"Out"}, Attributes().Int(0)).ok());
+  CHECK(bag.Data("Out") == std::vector<double>{2, 8, 5});
+}
+
 }  // namespace
 }  // namespace dtranspile::kernels

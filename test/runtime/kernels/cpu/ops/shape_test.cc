@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "test/runtime/kernels/cpu/ops/bag.h"
 #include "test/runtime/kernels/cpu/ops/slot_call.h"
 
 namespace dtranspile::kernels {
@@ -146,6 +147,38 @@ TEST_CASE("windows that do not fit are refused") {
   SlotCall unfold("dt_unfold");
   unfold.In(x).Out(DType::kFloat32).Ints({3, 3}).Ints({1, 1}).Ints({0, 0, 0, 0}).Ints({1, 1});
   CHECK_THAT(unfold.Message(), Contains("window of 3"));
+}
+
+TEST_CASE("tensors broadcast together have gradients that are sums") {
+  Bag bag;
+  bag.PutNoise("x", {3, 1});
+  bag.PutNoise("y", {4});
+  bag.Put<double>("b@GRAD", {3, 4}, std::vector<double>(12, 0));
+  CHECK(GradientError(
+            bag, "a", {"x"}, [&] { return bag.Run("dt_broadcast_tensors", {"x, y"}, {"a, b"}); },
+            [&] {
+              return bag.Run("dt_broadcast_tensors_grad", {"x, y", "a@GRAD, b@GRAD"},
+                             {"x@GRAD, y@GRAD"});
+            }) < 1e-8);
+}
+
+TEST_CASE("frames and the sum of frames are gradients of each other") {
+  for (const int64_t axis : {-1, 0}) {
+    Bag bag;
+    bag.PutNoise("X", axis == 0 ? std::vector<int64_t>{9, 2} : std::vector<int64_t>{2, 9});
+    const Attributes cut = Attributes().Int(4).Int(2).Int(axis),
+                     add = Attributes().Int(2).Int(axis);
+    CHECK(GradientError(
+              bag, "Out", {"X"}, [&] { return bag.Run("dt_frame", {"X"}, {"Out"}, cut); },
+              [&] { return bag.Run("dt_frame_grad", {"X", "Out@GRAD"}, {"X@GRAD"}, cut); }) < 1e-8);
+    CHECK(bag.at("Out").dims ==
+          (axis == 0 ? std::vector<int64_t>{3, 4, 2} : std::vector<int64_t>{2, 4, 3}));
+    CHECK(GradientError(
+              bag, "Sum", {"Out"}, [&] { return bag.Run("dt_overlap_add", {"Out"}, {"Sum"}, add); },
+              [&] {
+                return bag.Run("dt_overlap_add_grad", {"Out", "Sum@GRAD"}, {"Out@GRAD"}, add);
+              }) < 1e-8);
+  }
 }
 
 }  // namespace

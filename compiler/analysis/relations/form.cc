@@ -266,8 +266,10 @@ bool Evaluation::partialResult(unsigned axis) {
     if (skipped(term) || term.use == Use::Shape) continue;
     bool isPartial = readingOf_(term.value).states[axis].isPartial();
     partial += isPartial;
-    // A replicated term of a sum, summed over the axis, counts n times.
-    if (!isPartial && form_.combine == Combine::Sum) scale = scale * Rational(axes_.sizes[axis]);
+    // A replicated term of a sum, summed over the axis, counts n times. What the sum is taken of by
+    // value is none of its terms.
+    if (!isPartial && form_.combine == Combine::Sum && term.use != Use::Value)
+      scale = scale * Rational(axes_.sizes[axis]);
   }
   if (partial > 1 && form_.combine == Combine::Product)
     return lose("multiplies two partial values", axis);

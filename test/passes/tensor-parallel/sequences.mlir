@@ -25,9 +25,9 @@
 // CHECK-NEXT: %[[R:.*]] = pd.elementwise_add X(%[[CUT]]) Y(%[[Z]])
 // CHECK-NEXT: %[[N:.*]]:3 = pd.layer_norm {{.*}} X(%[[R]]) {{.*}} -> (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3x8xf32>)
 // CHECK-NEXT: %[[D:.*]]:2 = pd.dropout X(%[[N]]#2) {{.*}}dist.streams = ["mp"]
-// CHECK-NEXT: %[[WHOLE:.*]] = dist.all_gather(%[[D]]#1) on @mp dim 1 : (tensor<?x3x8xf32>) -> tensor<?x6x8xf32>
-// CHECK-NEXT: pd.mul X(%[[WHOLE]]) {{.*}} -> Out("q")
-// CHECK-NEXT: pd.mul X(%[[WHOLE]]) {{.*}} -> Out("k")
+// CHECK-NEXT: %[[PUT:.*]] = dist.all_gather(%[[D]]#1) on @mp dim 1 : (tensor<?x3x8xf32>) -> tensor<?x6x8xf32>
+// CHECK-NEXT: pd.mul X(%[[PUT]]) {{.*}} -> Out("q")
+// CHECK-NEXT: pd.mul X(%[[PUT]]) {{.*}} -> Out("k")
 // CHECK: %[[O:.*]] = pd.mul {{.*}} -> Out("o")
 // CHECK-NEXT: dist.reduce_scatter sum(%[[O]]) on @mp dim 1
 // CHECK: pd.elementwise_add X(%[[D]]#1)

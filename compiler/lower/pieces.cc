@@ -151,6 +151,7 @@ struct Making {
   const Maker* maker = nullptr;
   std::vector<Use> uses;
   std::vector<Piece> pieces;
+  exec::Layout layout;
 };
 std::optional<Making> makingOf(Lowering& lowering, mlir::Operation* op) {
   const Maker* maker = lowering.request().startup ? makerOf(op) : nullptr;
@@ -178,7 +179,17 @@ std::optional<Making> makingOf(Lowering& lowering, mlir::Operation* op) {
       type.getNumElements() / type.getDimSize(0) * static_cast<int64_t>(SizeOf(dtype));
   std::vector<Piece> pieces = piecesOf(layout, of, rowBytes);
   if (pieces.size() < 2) return std::nullopt;
-  return Making{maker, std::move(*uses), std::move(pieces)};
+  return Making{maker, std::move(*uses), std::move(pieces), layout};
+}
+
+// Whether rows can be made by themselves, when they are first touched (runtime/exec/first_touch.h):
+// those of one variable that lies by row numbers, drawn by an engine of 1.x, or constant. Zeros
+// need nothing of the kind: their pages are not written either way.
+bool isMadeOnTouch(OpLowering& emit, const pd::OpView& op, const Making& making) {
+  constexpr int64_t kPaddle2 = 2000000;
+  if (making.uses.size() != 1 || making.layout.kind != exec::LayoutKind::kCyclic) return false;
+  if (!making.maker->call) return *constantOf(op) != 0;
+  return emit.version() > 0 && emit.version() < kPaddle2;
 }
 
 // A piece of a variable's part: `local` rows after the beginning, of the rows that there may be.
@@ -202,6 +213,9 @@ class PieceWriter {
         making_(std::move(making)) {}
 
   LogicalResult run() {
+    const DType dtype = lowering_.info(op_.operation()->getResult(0)).dtype;
+    const bool floats = dtype == DType::kFloat32 || dtype == DType::kFloat64;
+    if (floats && isMadeOnTouch(emit_, op_, making_)) return makeOnTouch(dtype);
     for (const Piece& piece : making_.pieces) {
       if (failed(make(piece))) return llvm::failure();
       for (const Use& use : making_.uses) take(piece, use);
@@ -224,20 +238,49 @@ class PieceWriter {
                                             .numbers = {{"constant", *constantOf(op_)}}});
   }
 
+  // The call is that of the whole, and stands for itself nowhere.
+  LogicalResult makeOnTouch(DType dtype) {
+    DrawNode draws{.layout = making_.layout, .call = {}};
+    if (making_.maker->call) {
+      std::vector<Node> nodes;
+      const Lowering::Into into(lowering_, nodes);
+      whole_ = emit_.temporary("rows", dtype, making_.layout.whole);
+      emit_.call(making_.maker->call, callOf(making_.layout.whole));
+      draws.call = *nodes.back().as<CallNode>();
+    } else {
+      draws.call.callee = exec::kConstantRows;
+      draws.call.reals = {*constantOf(op_)};
+    }
+    Use use = making_.uses.front();
+    const Persistable& variable = *lowering_.variable(use.set.getVar());
+    lowering_.add({.op = lowering_.position(),
+                   .args = {variable.buffer},
+                   .writes = {true},
+                   .reads = {true},
+                   .keep = true,
+                   .what = std::move(draws)});
+    return llvm::success();
+  }
+
   LogicalResult draw(const Piece& piece) {
+    OpLowering::CallArguments call = callOf(piece.layout.whole);
+    call.attributes.emplace_back("continues", int64_t{piece.begin > 0});
+    emit_.call(making_.maker->call, call);
+    return llvm::success();
+  }
+
+  OpLowering::CallArguments callOf(const std::vector<int64_t>& shape) {
     OpLowering::CallArguments call{.tensors = {{"Out", *whole_}}, .keep = true};
     for (llvm::StringRef name : making_.maker->reals)
       if (!name.empty()) call.attributes.emplace_back(name, op_.getFloat(name));
-    call.attributes.emplace_back("shape", piece.layout.whole);
+    call.attributes.emplace_back("shape", shape);
     call.attributes.emplace_back("seed", op_.getInt("seed"));
     call.attributes.emplace_back("@version", emit_.version());
-    call.attributes.emplace_back("continues", int64_t{piece.begin > 0});
     if (op_.type() == "uniform_random") {
       call.attributes.emplace_back("diag_num", int64_t{0});
       call.attributes.emplace_back("diag_step", op_.getInt("diag_step"));
     }
-    emit_.call(making_.maker->call, call);
-    return llvm::success();
+    return call;
   }
 
   // What other pieces have left in the variable stays.

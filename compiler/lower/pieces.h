@@ -4,6 +4,9 @@
 // bits are those of the whole: pieces follow one another in memory order, and draw on from where
 // the one before has stopped.
 //
+// Rows of a variable that lies by row numbers, of an engine that can begin at any of them, are made
+// when they are first touched, instead (runtime/exec/first_touch.h).
+//
 //   rows of the whole   │ piece 0 │ piece 1 │ … │ rest │      one after the other in one memory
 //                          ▼ cut by the layout, at its place
 //   part of the server  │ rows of piece 0 │ of 1 │ … │

@@ -119,6 +119,11 @@ struct SliceNode {  // args: from, to
   exec::Layout layout;
 };
 
+struct DrawNode {  // args: to
+  exec::Layout layout;
+  CallNode call;
+};
+
 struct MicroNode {
   struct Task {
     std::string name;
@@ -170,7 +175,8 @@ struct Node {
   std::vector<bool> reads = {};
   bool keep = false;  // has an effect that no buffer shows
   std::variant<KernelNode, CallNode, CopyNode, StartNode, WaitNode, IfNode, WhileNode, AtNode,
-               CoordNode, SliceNode, MicroNode, BlocksNode, RequestNode, PhaseNode, MergedNode>
+               CoordNode, SliceNode, DrawNode, MicroNode, BlocksNode, RequestNode, PhaseNode,
+               MergedNode>
       what = CopyNode{};
 
   template <typename Kind>

@@ -237,6 +237,11 @@ class PlanWriter {
   exec::SliceNode convert(const Node& node, const SliceNode& what) const {
     return {ids_[node.args[0]], ids_[node.args[1]], what.layout};
   }
+  exec::DrawNode convert(const Node& node, const DrawNode& what) const {
+    const CallNode& call = what.call;
+    return {call.callee, ids_[node.args[0]], what.layout, call.slots,
+            call.attrs,  call.ints,          call.reals};
+  }
   exec::MicroNode convert(const Node&, const MicroNode& what) const {
     exec::MicroNode micro{what.axis, what.micros, what.instances, {}, what.order};
     for (const MicroNode::Task& task : what.tasks)

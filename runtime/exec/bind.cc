@@ -1,5 +1,7 @@
 #include "runtime/exec/bind.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 
@@ -14,10 +16,14 @@ absl::StatusOr<BoundBody> Binder::Body(const std::vector<Node>& nodes) {
     if (together > 1) i += together - 1;
     this->body = &nodes;
     next = i + 1 < nodes.size() ? &nodes[i + 1] : nullptr;
+    // Nodes inside of this one have their own.
+    std::vector<FirstTouch*> around = std::exchange(touched_, {});
     BindResult bound =
         together > 1
             ? BindLookups(nodes, first, together, *this)
             : std::visit([&](const auto& what) { return Bind(what, node, *this); }, node.what);
+    const std::vector<FirstTouch*> mine = std::exchange(touched_, std::move(around));
+    if (bound.ok() && !mine.empty()) bound = TouchFirst(node, *std::move(bound), mine, *this);
     if (!bound.ok() && failed_) return bound.status();  // of a node inside this one
     failed_ = !bound.ok();
     if (failed_)
@@ -39,7 +45,14 @@ absl::StatusOr<std::byte*> Binder::Address(int id) const {
     return absl::FailedPreconditionError(absl::StrCat(
         "'", buffer(id).name, "' is ", storage.data(id) == nullptr ? "not" : "not as a whole",
         " on this rank, and the op stands under no guard that says so"));
+  Touches(storage.data(id, instance));
   return storage.data(id, instance);
+}
+
+void Binder::Touches(const std::byte* address) const {
+  FirstTouch* const rows = untouched.Of(address);
+  if (rows != nullptr && std::find(touched_.begin(), touched_.end(), rows) == touched_.end())
+    touched_.push_back(rows);
 }
 
 flight::Point Binder::PointOf(const Node& node, int comm, flight::Channel::Kind kind,

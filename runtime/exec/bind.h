@@ -16,6 +16,7 @@
 #include "runtime/exec/abi.h"
 #include "runtime/exec/bound.h"
 #include "runtime/exec/context.h"
+#include "runtime/exec/first_touch.h"
 #include "runtime/exec/flight/recorder.h"
 #include "runtime/exec/kernel_library.h"
 #include "runtime/exec/layout.h"
@@ -54,14 +55,18 @@ struct RunningPlace {
   int64_t at() const { return weight == 0 ? fixed : fixed + weight * *micro; }
 };
 
+using BindResult = absl::StatusOr<std::unique_ptr<BoundNode>>;
+
 class Binder {
  public:
   // Everything outlives what is bound. `fault`: the cell that kernels are given (abi.h).
   Binder(const Plan& plan, const RankLinks& links, const Storage& storage,
-         const KernelLibrary& library, DtContext& context, uint64_t& fault)
+         const FirstTouches& untouched, const KernelLibrary& library, DtContext& context,
+         uint64_t& fault)
       : plan(plan),
         links(links),
         storage(storage),
+        untouched(untouched),
         library(library),
         context(context),
         fault(fault) {}
@@ -74,7 +79,8 @@ class Binder {
   void Miss(std::string what) { missing_.push_back(std::move(what)); }
 
   const Buffer& buffer(int id) const { return plan.buffers[static_cast<size_t>(id)]; }
-  // The address of a buffer, in the instance that is being bound; null for values.
+  // The address of a buffer, in the instance that is being bound; null for values. The node that is
+  // being bound may read and write there.
   // kFailedPrecondition where this rank has not all of it.
   absl::StatusOr<std::byte*> Address(int id) const;
   absl::StatusOr<RunningPlace> PlaceAlong(const std::vector<std::string>& axes) const;
@@ -110,16 +116,19 @@ class Binder {
   const Plan& plan;
   const RankLinks& links;
   const Storage& storage;
+  const FirstTouches& untouched;
   const KernelLibrary& library;
   DtContext& context;
   uint64_t& fault;
 
+  // That the node that is being bound may touch the rows of a variable there.
+  void Touches(const std::byte* address) const;
+
  private:
+  mutable std::vector<FirstTouch*> touched_;  // by the node that is being bound
   std::vector<std::string> missing_;
   bool failed_ = false;  // a node inside of the one that is being bound
 };
-
-using BindResult = absl::StatusOr<std::unique_ptr<BoundNode>>;
 
 BindResult Bind(const KernelNode& kernel, const Node& node, Binder& binder);
 BindResult Bind(const CallNode& call, const Node& node, Binder& binder);
@@ -131,6 +140,7 @@ BindResult Bind(const WhileNode& loop, const Node& node, Binder& binder);
 BindResult Bind(const AtNode& guard, const Node& node, Binder& binder);
 BindResult Bind(const CoordNode& coord, const Node& node, Binder& binder);
 BindResult Bind(const SliceNode& slice, const Node& node, Binder& binder);
+BindResult Bind(const DrawNode& draw, const Node& node, Binder& binder);
 BindResult Bind(const MicroNode& micro, const Node& node, Binder& binder);
 BindResult Bind(const BlocksNode& blocks, const Node& node, Binder& binder);
 BindResult Bind(const PushNode& push, const Node& node, Binder& binder);
@@ -142,5 +152,9 @@ size_t LookupsAt(const std::vector<Node>& nodes, size_t at, const Binder& binder
 BindResult BindLookups(const std::vector<Node>& nodes, size_t at, size_t count, Binder& binder);
 BindResult Bind(const PhaseNode& phase, const Node& node, Binder& binder);
 BindResult Bind(const MergedNode& merged, const Node& node, Binder& binder);
+
+// The node, in front of which those of the rows are made that it may touch (bind_touch.cc).
+std::unique_ptr<BoundNode> TouchFirst(const Node& node, std::unique_ptr<BoundNode> bound,
+                                      std::vector<FirstTouch*> touched, const Binder& binder);
 
 }  // namespace dtranspile::exec

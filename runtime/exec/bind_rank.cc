@@ -114,6 +114,7 @@ BindResult Bind(const SliceNode& slice, const Node& node, Binder& binder) {
   const bool fits = whole || (place.weight == 0 && own <= binder.storage.bytes(slice.to, instance));
   if (!fits) DT_RETURN_IF_ERROR(binder.Address(slice.to).status());
   std::byte* const to = binder.storage.data(slice.to, instance);
+  binder.Touches(to);
   // Pad is there where parts are even. Of other variables what lies behind a part is no pad: with
   // a piece of a variable (compiler/lower/pieces.h) another one.
   const bool rows = slice.layout.kind != LayoutKind::kEven && part.space == Space::kPersistent;

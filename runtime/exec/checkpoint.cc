@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
@@ -24,7 +25,12 @@ namespace {
 // The file of a variable, of which others may write their parts at the same time.
 absl::Status WriteVariable(const std::string& folder, const Persistable& variable,
                            const Executor& executor, bool part) {
-  const TensorView view = ViewOf(executor, variable.buffer);
+  FirstTouch* const rows = part ? executor.untouched(variable.buffer) : nullptr;
+  const Buffer& buffer = executor.plan().buffers[static_cast<size_t>(variable.buffer)];
+  TensorView view = {buffer.dtype, buffer.dims, executor.data(variable.buffer)};
+  if (rows == nullptr) {
+    DT_ASSIGN_OR_RETURN(view, ViewOf(executor, variable.buffer));
+  }
   const std::vector<int64_t>& dims = part ? variable.layout->whole : view.dims;
   const std::string header = io::RecordHeader(view.dtype, dims, {});
   const auto front = static_cast<int64_t>(header.size());
@@ -36,11 +42,22 @@ absl::Status WriteVariable(const std::string& folder, const Persistable& variabl
   if (part) {
     DT_ASSIGN_OR_RETURN(const Place place, PlaceOf(variable.layout->axes, executor.position()));
     const bool pad = variable.layout->kind == LayoutKind::kEven;
+    std::vector<std::byte> made;
+    // Rows that nobody has touched are made to be written, and are not kept.
+    const auto piece = [&](size_t at, size_t count) -> absl::StatusOr<const std::byte*> {
+      if (rows == nullptr || rows->left() == 0) return view.data + at;
+      made.resize(count);
+      DT_RETURN_IF_ERROR(rows->Read(static_cast<int64_t>(at) / rows->row_bytes(),
+                                    static_cast<int64_t>(count) / rows->row_bytes(), made.data()));
+      return made.data();
+    };
     Parts(*variable.layout, place.of)
         .ForPieces(place.at, SizeOf(view.dtype), pad, [&](size_t whole, size_t at, size_t count) {
-          if (status.ok())
-            status = file.WriteAt(view.data + at, static_cast<int64_t>(count),
-                                  front + static_cast<int64_t>(whole));
+          if (!status.ok()) return;
+          const auto from = piece(at, count);
+          status = from.ok() ? file.WriteAt(*from, static_cast<int64_t>(count),
+                                            front + static_cast<int64_t>(whole))
+                             : from.status();
         });
   } else {
     status = file.WriteAt(view.data, bytes, front);

@@ -16,7 +16,7 @@ absl::Status ExchangeNext(const Executor& executor) {
     if (!comm.exchange) continue;
     for (const Persistable& p : plan.persistables) {
       if (p.name != comm.exchange->counter) continue;
-      const TensorView now = ViewOf(executor, p.buffer);
+      DT_ASSIGN_OR_RETURN(const TensorView now, ViewOf(executor, p.buffer));
       int64_t counted = 0;
       if (now.dtype != DType::kInt64 || now.bytes() != sizeof(counted))
         return absl::InvalidArgumentError(

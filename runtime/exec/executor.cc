@@ -47,7 +47,9 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Load(Plan plan, ExecutorOpti
 }
 
 absl::Status Executor::Bind() {
-  Binder binder(plan_, options_, storage_, library_, context_, fault_);
+  DT_ASSIGN_OR_RETURN(untouched_, FirstTouches::Make(plan_, options_.position,
+                                                     options_.find_function, storage_, pool_));
+  Binder binder(plan_, options_, storage_, untouched_, library_, context_, fault_);
   for (const Program& program : plan_.programs) {
     DT_ASSIGN_OR_RETURN(BoundBody body, binder.Body(program.body));
     programs_.push_back(std::move(body));

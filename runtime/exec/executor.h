@@ -13,6 +13,7 @@
 #include "runtime/exec/bind.h"
 #include "runtime/exec/bound.h"
 #include "runtime/exec/context.h"
+#include "runtime/exec/first_touch.h"
 #include "runtime/exec/kernel_library.h"
 #include "runtime/exec/plan.h"
 #include "runtime/exec/storage.h"
@@ -47,7 +48,10 @@ class Executor {
   const Plan& plan() const { return plan_; }
   const Position& position() const { return options_.position; }
   // Memory of a buffer of fixed extents; null for a value, and where this rank has nothing of it.
+  // Of rows that nobody has touched it says nothing.
   std::byte* data(int buffer) const { return storage_.data(buffer); }
+  // The rows of a variable that are made when they are touched; null for others.
+  FirstTouch* untouched(int buffer) const { return untouched_.Of(storage_.data(buffer)); }
   // The object of a buffer in space kValue; null for others.
   Value* value(int buffer) const { return storage_.value(buffer); }
   const Storage& storage() const { return storage_; }
@@ -61,6 +65,7 @@ class Executor {
   KernelLibrary library_;
   Storage storage_;
   ThreadPool pool_;
+  FirstTouches untouched_;
   DtContext context_;
   uint64_t fault_ = DT_NO_FAULT;  // the cell that kernels are given after their arguments
   std::vector<BoundBody> programs_;

@@ -23,7 +23,7 @@ absl::StatusOr<Plan> FromJson(const std::string& name, const Json& json) {
 
 }  // namespace
 
-std::vector<CallNode::Attribute> CallNode::attributes() const {
+std::vector<CallNode::Attribute> CallNode::AttributesOf(const std::vector<std::string>& attrs) {
   std::vector<Attribute> result;
   for (const std::string& text : attrs)
     result.push_back({text[0], static_cast<int32_t>(std::atoi(text.c_str() + 1))});

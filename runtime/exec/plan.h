@@ -159,7 +159,8 @@ struct CallNode {
   std::vector<double> reals;
   std::vector<std::string> strings;
 
-  std::vector<Attribute> attributes() const;  // `attrs`, read
+  std::vector<Attribute> attributes() const { return AttributesOf(attrs); }
+  static std::vector<Attribute> AttributesOf(const std::vector<std::string>& attrs);
 };
 
 struct CopyNode {
@@ -210,6 +211,21 @@ struct CoordNode {
 struct SliceNode {
   int from = 0, to = 0;
   Layout layout;
+};
+
+// At the top of start-up: what the rows of a variable that lies by row numbers are as long as
+// nobody has touched them (first_touch.h). `callee` draws the whole with these attributes: the
+// first one is its extents, the last two say where it begins, and have no values here. Of callee
+// kConstantRows every element is the one number of `reals`.
+inline constexpr char kConstantRows[] = "constant";
+struct DrawNode {
+  std::string callee;
+  int to = 0;
+  Layout layout;
+  std::vector<int32_t> slots;  // as of a call with no argument but the one that it fills
+  std::vector<std::string> attrs;
+  std::vector<int64_t> ints;
+  std::vector<double> reals;
 };
 
 // A pipeline's micro-batches: `order` is what this class of ranks runs, in this order. Entry:
@@ -280,8 +296,8 @@ struct MergedNode {
 struct Node {
   std::string op;  // source position
   std::variant<KernelNode, CallNode, CopyNode, StartNode, WaitNode, IfNode, WhileNode, AtNode,
-               CoordNode, SliceNode, MicroNode, BlocksNode, PushNode, PullNode, LookupNode,
-               PhaseNode, MergedNode>
+               CoordNode, SliceNode, DrawNode, MicroNode, BlocksNode, PushNode, PullNode,
+               LookupNode, PhaseNode, MergedNode>
       what;
 
   template <typename Kind>

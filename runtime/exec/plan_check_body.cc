@@ -29,6 +29,8 @@ class BodyChecker {
   void CheckWritten(int id, const std::string& where);
   bool CheckWritten(const std::vector<int>& args, const std::vector<int>& written,
                     const std::vector<int>& updated, const std::string& where);
+  void CheckAttributes(const std::vector<std::string>& attrs, std::map<char, size_t> left,
+                       const std::string& where);
 
   void CheckNode(KernelNode& node, const std::string& where);
   void CheckNode(CallNode& node, const std::string& where);
@@ -40,6 +42,7 @@ class BodyChecker {
   void CheckNode(AtNode& node, const std::string& where);
   void CheckNode(CoordNode& node, const std::string& where);
   void CheckNode(SliceNode& node, const std::string& where);
+  void CheckNode(DrawNode& node, const std::string& where);
   void CheckNode(MicroNode& node, const std::string& where);
   void CheckOrder(const MicroNode& node, const std::string& where);
   void CheckNode(BlocksNode& node, const std::string& where);
@@ -168,9 +171,15 @@ void BodyChecker::CheckNode(CallNode& node, const std::string& where) {
   if (node.slots.empty() || node.slots.front() != 0 || node.slots.back() != count ||
       !std::is_sorted(node.slots.begin(), node.slots.end()))
     return check_.Add(where + ".slots", "expected rising bounds from 0 to the number of arguments");
-  std::map<char, size_t> left = {
-      {'i', node.ints.size()}, {'r', node.reals.size()}, {'s', node.strings.size()}};
-  for (const std::string& text : node.attrs) {
+  CheckAttributes(node.attrs,
+                  {{'i', node.ints.size()}, {'r', node.reals.size()}, {'s', node.strings.size()}},
+                  where);
+}
+
+// `left`: how many values there are of each kind.
+void BodyChecker::CheckAttributes(const std::vector<std::string>& attrs,
+                                  std::map<char, size_t> left, const std::string& where) {
+  for (const std::string& text : attrs) {
     int32_t values = 0;
     const auto pool = text.empty() ? left.end() : left.find(text[0]);
     if (pool == left.end() || !absl::SimpleAtoi(text.substr(1), &values) || values < 0 ||
@@ -291,6 +300,31 @@ void BodyChecker::CheckNode(SliceNode& node, const std::string& where) {
       from.dims != node.layout.whole)
     check_.Add(where + ".slice", "'", from.name, "' is ", ShapeText(from.dtype, from.dims),
                ", which the layout does not fit");
+}
+
+// Rows of floats. Where it stands, and that the variable is cut so, is found when it is bound.
+void BodyChecker::CheckNode(DrawNode& node, const std::string& where) {
+  const Buffer& to = check_.At(node.to);
+  CheckLayout(check_, node.layout, where + ".layout");
+  CheckWritten(node.to, where + ".to");
+  CheckAttributes(node.attrs, {{'i', node.ints.size()}, {'r', node.reals.size()}}, where);
+  if (!check_.errors.ok()) return;
+  if (node.layout.kind != LayoutKind::kCyclic || node.layout.dim != 0)
+    check_.Add(where + ".layout", "rows that are made one by one lie by their numbers");
+  if (to.space != Space::kPersistent || to.stride > 0 ||
+      (to.dtype != DType::kFloat32 && to.dtype != DType::kFloat64))
+    check_.Add(where + ".to", "'", to.name, "' is no variable of floats");
+  if (node.callee == kConstantRows) {
+    if (node.reals.size() != 1) check_.Add(where + ".reals", "expected one number");
+    return;
+  }
+  const size_t slots = node.slots.size(), attrs = node.attrs.size();
+  if (slots < 2 || node.slots[slots - 2] != 0 || node.slots[slots - 1] != 1 ||
+      !std::is_sorted(node.slots.begin(), node.slots.end()))
+    check_.Add(where + ".slots", "expected one argument, in the last slot");
+  if (attrs < 3 || node.attrs[0] != absl::StrCat("i", node.layout.whole.size()) ||
+      node.attrs[attrs - 2] != "i0" || node.attrs[attrs - 1] != "i0")
+    check_.Add(where + ".attrs", "expected the extents first and nothing in the last two");
 }
 
 // Tickets of sends stay open past the end of a task's body: the loop waits for them (in_task_).

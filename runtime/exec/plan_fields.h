@@ -10,7 +10,7 @@
 namespace dtranspile::exec {
 
 // Counts up with every change that an older runtime cannot read.
-constexpr int64_t kPlanSchema = 3;
+constexpr int64_t kPlanSchema = 4;
 
 constexpr int64_t kMostBytes = int64_t{1} << 48;
 constexpr int kMostLodLevels = 64;
@@ -89,9 +89,9 @@ struct Words<comm::ReduceOp> {
 };
 
 // The key that says which kind a node is: the first one of its fields.
-constexpr const char* kNodeKeys[] = {"kernel", "call", "copy",   "start", "wait",  "if",
-                                     "while",  "at",   "coord",  "slice", "micro", "blocks",
-                                     "push",   "pull", "lookup", "phase", "merged"};
+constexpr const char* kNodeKeys[] = {"kernel", "call", "copy",  "start",  "wait",  "if",
+                                     "while",  "at",   "coord", "slice",  "draw",  "micro",
+                                     "blocks", "push", "pull",  "lookup", "phase", "merged"};
 static_assert(std::size(kNodeKeys) == std::variant_size_v<decltype(Node::what)>);
 
 template <typename Visitor>
@@ -255,6 +255,17 @@ template <typename Visitor>
 void Fields(Visitor& v, SliceNode& n) {
   v.BufferPair("slice", n.from, n.to);
   v.Object("layout", n.layout);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, DrawNode& n) {
+  v.Text("draw", n.callee);
+  v.Buffer("to", n.to);
+  v.Object("layout", n.layout);
+  v.May().Ints("slots", n.slots, 0);
+  v.May().Texts("attrs", n.attrs);
+  v.May().Ints("ints", n.ints);
+  v.May().Reals("reals", n.reals);
 }
 
 template <typename Visitor>

@@ -204,6 +204,9 @@ class FieldPrinter {
   void Ints(const char* key, const std::vector<T>& values, int64_t = 0) {
     Put(key, absl::StrJoin(values, " "), values.empty());
   }
+  void Reals(const char* key, const std::vector<double>& values) {
+    Put(key, absl::StrJoin(values, " "), values.empty());
+  }
   void Texts(const char* key, const std::vector<std::string>& values) {
     Put(key, absl::StrJoin(values, ", "), values.empty());
   }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -120,6 +121,9 @@ struct Table {
   std::byte* data = nullptr;     // null where the part is empty
   std::optional<Layout> layout;  // over the servers' mesh; none: this is the whole
   Place place;                   // of this server along the layout's axes
+  // Of a table whose rows are made when they are first touched (first_touch.h): to be called with
+  // rows of the part before they are read, with null before the whole is. From any thread.
+  std::function<absl::Status(const int64_t* rows, int64_t count)> touch = nullptr;
 };
 
 inline absl::Status ServerLink::Configure(const Sending& sending) {

@@ -54,10 +54,11 @@ Json ElementsOf(const TensorView& view) {
 }  // namespace
 
 // What a buffer holds now, wherever it lies: extents of a value are those of the step.
-TensorView ViewOf(const Executor& executor, int id) {
+absl::StatusOr<TensorView> ViewOf(const Executor& executor, int id) {
   if (const Value* value = executor.value(id)) return value->view();
   const Buffer& buffer = BufferAt(executor, id);
-  return {buffer.dtype, buffer.dims, executor.data(id)};
+  if (FirstTouch* const rows = executor.untouched(id)) DT_RETURN_IF_ERROR(rows->TouchAll());
+  return TensorView{buffer.dtype, buffer.dims, executor.data(id)};
 }
 
 absl::StatusOr<Feeds> Feeds::Open(const WorkerConfig& config, const Executor& executor) {
@@ -113,6 +114,7 @@ absl::Status SetVariable(const Executor& executor, const Persistable& variable, 
   const Buffer& buffer = BufferAt(executor, variable.buffer);
   DT_ASSIGN_OR_RETURN(const Tensor value, Widened(std::move(whole), buffer.dtype));
   std::byte* to = executor.data(variable.buffer);
+  if (FirstTouch* const rows = executor.untouched(variable.buffer)) rows->Overwritten();
   if (!variable.layout) {
     if (buffer.bytes > 0) std::memcpy(to, value.bytes.data(), static_cast<size_t>(buffer.bytes));
     return absl::OkStatus();
@@ -145,6 +147,7 @@ absl::Status Initialise(const WorkerConfig& config, Executor& executor) {
                                     }));
   for (const auto& [variable, from] : missing.copied) {
     std::fprintf(stderr, "initialised as %s: %s\n", from->name.c_str(), variable->name.c_str());
+    // Neither is cut (FindMissing), so that no row of them is made when it is touched.
     const Buffer& buffer = BufferAt(executor, variable->buffer);
     if (buffer.bytes > 0)
       std::memcpy(executor.data(variable->buffer), executor.data(from->buffer),
@@ -164,6 +167,10 @@ absl::StatusOr<std::vector<Table>> TablesOf(const WorkerConfig& config, const Ex
     table.dtype = buffer.dtype;
     table.dims = buffer.dims;
     table.data = executor.data(p->buffer);
+    if (FirstTouch* const untouched = executor.untouched(p->buffer))
+      table.touch = [untouched](const int64_t* rows, int64_t count) {
+        return rows == nullptr ? untouched->TouchAll() : untouched->Touch(rows, count);
+      };
     table.layout = p->layout;
     if (!p->layout) continue;
     DT_ASSIGN_OR_RETURN(table.place, PlaceOf(*p, executor));
@@ -174,6 +181,28 @@ absl::StatusOr<std::vector<Table>> TablesOf(const WorkerConfig& config, const Ex
   }
   return tables;
 }
+
+namespace {
+
+// Of a variable of which some rows have never been touched: these are made piece by piece, and are
+// not kept.
+absl::Status WriteRows(const std::string& path, DType dtype, std::vector<int64_t> dims,
+                       FirstTouch& rows) {
+  constexpr int64_t kPieceBytes = int64_t{1} << 20;
+  DT_ASSIGN_OR_RETURN(io::OutputFile file, io::OutputFile::Create(path));
+  const std::string header = io::RecordHeader(dtype, dims, {});
+  DT_RETURN_IF_ERROR(file.Write(header.data(), static_cast<int64_t>(header.size())));
+  const int64_t together = std::max<int64_t>(kPieceBytes / rows.row_bytes(), 1);
+  std::vector<std::byte> piece(static_cast<size_t>(together * rows.row_bytes()));
+  for (int64_t row = 0; row < dims[0]; row += together) {
+    const int64_t count = std::min(together, dims[0] - row);
+    DT_RETURN_IF_ERROR(rows.Read(row, count, piece.data()));
+    DT_RETURN_IF_ERROR(file.Write(piece.data(), count * rows.row_bytes()));
+  }
+  return file.Close();
+}
+
+}  // namespace
 
 // Whole variables by the ranks that the launcher chose for them, parts of cut ones by all that own
 // one. Even parts are written as they lie, with their pad, other ones with the extents of what they
@@ -190,7 +219,14 @@ absl::Status Save(const WorkerConfig& config, const Executor& executor) {
       return absl::InvalidArgumentError(
           absl::StrCat("'", name, "' is to be saved, but is no persistable of this rank"));
     DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(folder, name));
-    DT_ASSIGN_OR_RETURN(const TensorView view, view_of(*found->second));
+    const Persistable& variable = *found->second;
+    FirstTouch* const rows = executor.untouched(variable.buffer);
+    if (rows != nullptr && rows->left() > 0) {
+      DT_ASSIGN_OR_RETURN(const Place place, PlaceOf(variable, executor));
+      return WriteRows(path, BufferAt(executor, variable.buffer).dtype,
+                       Parts(*variable.layout, place.of).dims(place.at), *rows);
+    }
+    DT_ASSIGN_OR_RETURN(const TensorView view, view_of(variable));
     return io::WriteTensorFile(path, view);
   };
   for (const std::string& name : config.save_names)
@@ -201,7 +237,7 @@ absl::Status Save(const WorkerConfig& config, const Executor& executor) {
   for (const std::string& name : config.part_names)
     DT_RETURN_IF_ERROR(
         write(config.save_parts, name, [&](const Persistable& p) -> absl::StatusOr<TensorView> {
-          TensorView view = ViewOf(executor, p.buffer);
+          DT_ASSIGN_OR_RETURN(TensorView view, ViewOf(executor, p.buffer));
           DT_ASSIGN_OR_RETURN(const Place place, PlaceOf(p, executor));
           if (!HasPad(*p.layout)) view.dims = Parts(*p.layout, place.of).dims(place.at);
           return view;
@@ -221,6 +257,7 @@ absl::Status SetBuffer(const Executor& executor, int id, const TensorView& tenso
         absl::StrCat("'", buffer.name, "' is ", ShapeText(buffer.dtype, buffer.dims),
                      ", what arrives is ", ShapeText(tensor.dtype, tensor.dims)));
   if (Value* value = executor.value(id)) return value->Assign(tensor);
+  if (FirstTouch* const rows = executor.untouched(id)) DT_RETURN_IF_ERROR(rows->TouchAll());
   if (buffer.bytes > 0)
     std::memcpy(executor.data(id), tensor.data, static_cast<size_t>(buffer.bytes));
   return absl::OkStatus();
@@ -236,6 +273,7 @@ absl::Status SetPerStep(const WorkerConfig& config, int64_t step, const Executor
     const Persistable& p = *FindPersistable(executor.plan(), name);
     const DType type = BufferAt(executor, p.buffer).dtype;
     const int64_t bytes = executor.storage().bytes(p.buffer);
+    if (FirstTouch* const rows = executor.untouched(p.buffer)) rows->Overwritten();
     FillOf(type)(executor.data(p.buffer), bytes / static_cast<int64_t>(SizeOf(type)),
                  values[static_cast<size_t>(step)]);
   }
@@ -281,7 +319,7 @@ absl::StatusOr<Fetches> Fetches::Open(const WorkerConfig& config, const Executor
 absl::StatusOr<Json> Fetches::Take(int64_t step, const Executor& executor) {
   Json values = Json::object();
   for (Entry& entry : entries_) {
-    const TensorView view = ViewOf(executor, entry.buffer);
+    DT_ASSIGN_OR_RETURN(const TensorView view, ViewOf(executor, entry.buffer));
     values[entry.name] = ElementsOf(view);
     if (entry.stack) DT_RETURN_IF_ERROR(entry.stack->Append(view));
     if (!entry.stem.empty())

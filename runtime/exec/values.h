@@ -40,8 +40,8 @@ absl::Status Initialise(const WorkerConfig& config, Executor& executor);
 // What a server answers for: the variables that this rank has, where they lie.
 absl::StatusOr<std::vector<Table>> TablesOf(const WorkerConfig& config, const Executor& executor);
 
-// What a buffer holds now.
-TensorView ViewOf(const Executor& executor, int id);
+// What a buffer holds now. Makes all rows of a variable that are made when they are touched.
+absl::StatusOr<TensorView> ViewOf(const Executor& executor, int id);
 
 // Writes config.save_names to the folder config.save and this rank's parts of config.part_names to
 // config.save_parts, one tensor file each. A part has the extents of its memory where that has a

@@ -241,6 +241,12 @@ absl::Status Worker::OpenServer() {
     if (!program.table.empty())
       handlers.push_back({program.when, program.table, AsksForPulled(program.body)});
   }
+  // What was pulled last is at first the whole.
+  for (const Table& table : tables)
+    if (table.touch && std::any_of(handlers.begin(), handlers.end(), [&](const auto& one) {
+          return one.pulled && one.table == table.name;
+        }))
+      DT_RETURN_IF_ERROR(table.touch(nullptr, 0));
   return rounds_->Open(std::move(tables), std::move(handlers));
 }
 

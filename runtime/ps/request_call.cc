@@ -143,6 +143,7 @@ bool RequestCall::Ask() {
   absl::Status status;
   if (!pull) status = Read(*table, NumbersLeft(), rows);
   else if (chunk < 0 || chunk >= ChunksOf(BytesOf(*table))) status = NoChunk(*table, chunk);
+  else if (table->touch) status = table->touch(nullptr, 0);
   if (!status.ok()) {
     Send(status);
     return true;
@@ -200,6 +201,7 @@ absl::StatusOr<RequestCall::Slices> RequestCall::Result() {
 absl::StatusOr<RequestCall::Slices> RequestCall::Chunk(const exec::Table& table, int64_t chunk) {
   const int64_t bytes = BytesOf(table);
   if (chunk < 0 || chunk >= ChunksOf(bytes)) return NoChunk(table, chunk);
+  if (table.touch) DT_RETURN_IF_ERROR(table.touch(nullptr, 0));
   const int64_t at = chunk * kChunkBytes, size = std::min(kChunkBytes, bytes - at);
   std::shared_ptr<const std::byte> memory =
       host_.protocol().Memory(trainer_, table, Protocol::Reading::kPull, chunk);
@@ -207,7 +209,7 @@ absl::StatusOr<RequestCall::Slices> RequestCall::Chunk(const exec::Table& table,
   return Slices{Lent(std::move(memory), from, static_cast<size_t>(size))};
 }
 
-// The rows that a lookup asks for, all of which are there.
+// The rows that a lookup asks for, all of which are in the table and have values then.
 absl::Status RequestCall::Read(const exec::Table& table, int64_t count,
                                std::vector<int64_t>& rows) {
   if (count < 0 || count > RowsPerChunk(RowBytesOf(table)))
@@ -219,6 +221,7 @@ absl::Status RequestCall::Read(const exec::Table& table, int64_t count,
       return absl::OutOfRangeError(absl::StrCat("row ", row, " of the ", RowsOf(table),
                                                 " of table '", table.name, "' here"));
   }
+  if (table.touch && count > 0) return table.touch(rows.data(), count);
   return absl::OkStatus();
 }
 

@@ -87,7 +87,9 @@ void Judge::SeeVariable(int64_t step, const exec::WorkerConfig& rank,
                         const Variable& variable, absl::Status& status) {
   const exec::Buffer& buffer = executor.plan().buffers[static_cast<size_t>(p.buffer)];
   if (buffer.kind != exec::Value::Kind::kTensor) return;
-  TensorView view = exec::ViewOf(executor, p.buffer);
+  auto now = exec::ViewOf(executor, p.buffer);
+  if (!now.ok()) return void(status = now.status());
+  TensorView view = *now;
   if (!variable.axes.empty()) {
     auto copy = Tensor::Copy(view);
     if (!copy.ok()) return void(status = copy.status());

@@ -9,7 +9,8 @@
 namespace dtranspile::trial {
 
 absl::StatusOr<Tensor> CopyOf(const exec::Executor& executor, int buffer) {
-  DT_ASSIGN_OR_RETURN(Tensor copy, Tensor::Copy(exec::ViewOf(executor, buffer)));
+  DT_ASSIGN_OR_RETURN(const TensorView now, exec::ViewOf(executor, buffer));
+  DT_ASSIGN_OR_RETURN(Tensor copy, Tensor::Copy(now));
   if (const exec::Value* value = executor.value(buffer)) copy.lod = value->lod;
   return copy;
 }

@@ -1,9 +1,10 @@
 """Tables that servers draw in pieces (compiler/lower/pieces.h) begin as one device's: with more rows, so that there are several pieces, any number of
-servers and either layout. Rows that no step has touched have its bits after training, the others are as close as losses are.
+servers and either layout. Rows that no step has touched have its bits after training, the others are as close as losses are. With checkpoints on the
+way: the last one has the table that is saved, and a run that goes on from the middle ends with it.
 
-    pserver_start.py TOOL_FOLDER CORPUS CASE TABLE FACTOR:SERVERS...
+    pserver_start.py TOOL_FOLDER CORPUS CASE TABLE FACTOR:SERVERS[+FIELD=VALUE...]...
 
-FACTOR: how many times as many rows TABLE has.
+FACTOR: how many times as many rows TABLE has. Fields: of transpile.
 """
 
 import os
@@ -41,17 +42,31 @@ def compare_rows(what, found, alone, rows):
     return touched
 
 
+def check_checkpoints(what, tool, job, folder, table, saved, work):
+    """Rows that nobody has touched are in checkpoints; a run that goes on from one ends where one without a break does."""
+    feeds, step = os.path.join(folder, "feeds"), "step-%012d"
+    words = ["--cache", os.path.join(work, "cache"), "--checkpoint-dir", os.path.join(work, "checkpoints"), "--checkpoint-every", "2"]
+    call(tool, "run", job, "--feeds", feeds, *words, "--steps", "4")
+    call(tool, "run", job, "--feeds", feeds, *words, "--resume", "--save", os.path.join(work, "resumed"))
+    last = os.path.join(work, "checkpoints", step % 8)
+    expected = read_record(os.path.join(saved, table))
+    for found, where in ((last, "the last checkpoint"), (os.path.join(work, "resumed"), "what is saved after going on")):
+        if read_record(os.path.join(found, table)) != expected:
+            fail("%s: %s has another table" % (what, where))
+
+
 def main(tools, corpus, case, table, *jobs):
     tool, folder = os.path.join(tools, "dtranspile"), os.path.join(corpus, case)
     loss = loss_of(read_json(os.path.join(folder, "case.json")))
     for text in jobs:
-        factor, servers = map(int, text.split(":"))
-        what = "%s, %d times the rows, %d servers" % (case, factor, servers)
+        size, *fields = text.split("+")
+        factor, servers = map(int, size.split(":"))
+        what = "%s, %d times the rows, %d servers%s" % (case, factor, servers, "".join(", " + field for field in fields))
         with tempfile.TemporaryDirectory() as work:
             program, elements = larger(tool, folder, table, factor, work)
             expected, alone = trained(tool, program, folder, loss, [], work, "alone")
             job = os.path.join(work, "job")
-            call(tool, "transpile", *program, "-o", job, *flags_of("1x%d" % servers)[0])
+            call(tool, "transpile", *program, "-o", job, *flags_of("+".join(["1x%d" % servers, *fields]))[0])
             call(tool, "verify", job)
             found, saved = trained(tool, [job], folder, loss, [], work, "job")
             worst = compare_losses(what, found, expected)
@@ -60,6 +75,8 @@ def main(tools, corpus, case, table, *jobs):
             touched = compare_rows(what, *values, rows)
             if touched > rows // 8:
                 fail("%s: %d of %d rows differ" % (what, touched, rows))
+            if not fields:
+                check_checkpoints(what, tool, job, folder, table, saved, work)
             print("%s: largest difference of a loss %.2e, %d of %d rows differ in a bit" % (what, worst, touched, rows))
 
 

@@ -20,7 +20,7 @@ class PlanBuilder {
                   {"fetches", Json::array()},
                   {"body", Json::array()}};
     };
-    json = {{"schema", 3},
+    json = {{"schema", 4},
             {"abi", DT_ABI_VERSION},
             {"class", "trainer"},
             {"target", {{"cpu", "test"}, {"features", "+sse3"}}},

@@ -63,7 +63,7 @@ TEST_CASE("a plan that is wrong is refused with its place") {
     const char* message;
   };
   const Row rows[] = {
-      {"/schema", 1, "schema: this runtime reads plans of schema 3; compile the job again"},
+      {"/schema", 1, "schema: this runtime reads plans of schema 4; compile the job again"},
       {"/abi", DT_ABI_VERSION - 1, "abi: compiled for version"},
       {"/abi", kRemoved, "key 'abi' is missing"},
       {"/surprise", 1, "unknown key 'surprise'"},

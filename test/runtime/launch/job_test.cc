@@ -58,7 +58,7 @@ Json PlanJson() {
   const auto feed = [](const char* name, int buffer) {
     return Json{{"name", name}, {"buffer", buffer}, {"split", {{"dim", 0}, {"axes", {"dp"}}}}};
   };
-  return {{"schema", 3},
+  return {{"schema", 4},
           {"abi", DT_ABI_VERSION},
           {"class", "trainer"},
           {"target", {{"cpu", ""}, {"features", ""}}},

@@ -372,5 +372,23 @@ TEST_CASE("an engine that is continued draws what one op would have drawn") {
     }
 }
 
+// Rows that are made when they are first touched begin in the middle.
+TEST_CASE("an engine of 1.x begins at any state") {
+  for (const uint64_t seed : {uint64_t{0}, uint64_t{7}, uint64_t{4294967295u}}) {
+    Engine engine(Release::kFluid1, seed);
+    for (int skipped : {0, 1, 1000}) {
+      engine.Skip(static_cast<uint64_t>(skipped));
+      REQUIRE(engine.State().has_value());
+      Engine other(Release::kFluid1, *engine.State());
+      std::vector<float> here(100), there(100);
+      FillGaussian(engine, here.data(), 100, 0, 1);
+      FillGaussian(other, there.data(), 100, 0, 1);
+      CHECK(here == there);
+      CHECK(engine.State() == other.State());
+    }
+  }
+  CHECK(!Engine(Release::kPaddle2, 7).State().has_value());
+}
+
 }  // namespace
 }  // namespace dtranspile::random

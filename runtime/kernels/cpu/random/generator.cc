@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <sstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -75,6 +76,16 @@ uint64_t Engine::Next() {
 
 void Engine::Skip(uint64_t count) {
   std::visit([&](auto& bits) { bits.discard(count); }, bits_);
+}
+
+// The standard has an engine written as its state: of a linear congruential one the number that
+// was given last, which is also the seed of one that stands there.
+std::optional<uint64_t> Engine::State() const {
+  const auto* bits = std::get_if<std::minstd_rand>(&bits_);
+  if (bits == nullptr) return std::nullopt;
+  std::ostringstream text;
+  text << *bits;
+  return std::stoull(text.str());
 }
 
 void Engine::Shuffle(int64_t* values, int64_t count) {

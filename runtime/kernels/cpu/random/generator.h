@@ -58,6 +58,10 @@ class Engine {
   uint64_t Next();
   void Skip(uint64_t count);
 
+  // Of std::minstd_rand: the seed with which an engine begins that gives the same numbers from here
+  // on. Of the others nothing: their state is more than a number.
+  std::optional<uint64_t> State() const;
+
   // Puts the numbers into another order, as libstdc++'s std::shuffle does.
   void Shuffle(int64_t* values, int64_t count);
 
@@ -121,6 +125,9 @@ class Generator {
   // The same where the op draws on from where the one before it has stopped, with the same `seed`:
   // the two together draw what one would have drawn.
   Engine& Continued(Release release, int64_t seed);
+
+  // The engine that was made last, for one op.
+  const Engine& Latest() const { return own_; }
 
  private:
   struct Stream {

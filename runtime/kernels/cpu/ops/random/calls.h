@@ -1,6 +1,7 @@
 // Kernels of the family `random`, named in random_calls.cc.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "runtime/kernels/args/random.h"
@@ -21,13 +22,33 @@ inline random::Engine& EngineOf(OpCall& call, int version, int64_t seed) {
   return random::Generator::Process().ForOp(ReleaseOf(call, version), seed);
 }
 
-// Of one that may draw on for the op before it: attribute `continues` is there, and not 0.
-inline random::Engine& EngineOf(OpCall& call, int version, int64_t seed, int continues) {
-  random::Generator& generator = random::Generator::Process();
-  return call.Given(continues) && call.Int(continues) != 0
-             ? generator.Continued(ReleaseOf(call, version), seed)
-             : generator.ForOp(ReleaseOf(call, version), seed);
-}
+// Of a call that may draw a piece of what an op draws: where it begins. Numbers of the attributes.
+struct Pieces {
+  int continues = -1;  // there, and not 0: where the call before it has stopped
+  int begins = -1;     // there: at this state of an engine of 1.x, which nobody else draws from
+};
+class PieceEngine {
+ public:
+  PieceEngine(OpCall& call, int version, int64_t seed, Pieces pieces)
+      : own_(Begins(call, version, pieces)),
+        engine_(own_ ? *own_ : Shared(call, version, seed, pieces)) {}
+  random::Engine& operator*() { return engine_; }
+
+ private:
+  static std::optional<random::Engine> Begins(OpCall& call, int version, Pieces pieces) {
+    if (pieces.begins < 0 || !call.Given(pieces.begins)) return std::nullopt;
+    return random::Engine(ReleaseOf(call, version), static_cast<uint64_t>(call.Int(pieces.begins)));
+  }
+  static random::Engine& Shared(OpCall& call, int version, int64_t seed, Pieces pieces) {
+    const bool continues =
+        pieces.continues >= 0 && call.Given(pieces.continues) && call.Int(pieces.continues) != 0;
+    return continues ? random::Generator::Process().Continued(ReleaseOf(call, version), seed)
+                     : EngineOf(call, version, seed);
+  }
+
+  std::optional<random::Engine> own_;
+  random::Engine& engine_;
+};
 
 // Extents from the list of tensors in slot `list`, the tensor in slot `tensor`, or the attribute;
 // false with a message where they are none.
@@ -40,6 +61,7 @@ int32_t GaussianRandom(OpCall& call);
 int32_t Multinomial(OpCall& call);
 int32_t Randint(OpCall& call);
 int32_t RandomCrop(OpCall& call);
+int32_t RandomState(OpCall& call);
 int32_t RandomStream(OpCall& call);
 int32_t Randperm(OpCall& call);
 int32_t SamplingId(OpCall& call);

@@ -34,14 +34,9 @@ bool ShapeLike(OpCall& call, std::vector<int64_t>& dims) {
   return true;
 }
 
-random::Engine& Drawn(OpCall& call, int version, int64_t seed, int continues) {
-  return continues < 0 ? EngineOf(call, version, seed) : EngineOf(call, version, seed, continues);
-}
-
-// Attributes from `first` on: min, max, seed, diag_num, diag_step, diag_val, version. `continues`:
-// the attribute that says so, in calls that have it.
+// Attributes from `first` on: min, max, seed, diag_num, diag_step, diag_val, version.
 int32_t FillUniform(OpCall& call, DtBuffer& out, const std::vector<int64_t>& dims, int first,
-                    int continues = -1) {
+                    Pieces pieces = {}) {
   const random::Diagonal diagonal{call.Int(first + 3), call.Int(first + 4),
                                   static_cast<float>(call.Real(first + 5))};
   if (diagonal.num < 0 || diagonal.num > INT32_MAX || diagonal.step < 0 ||
@@ -51,8 +46,8 @@ int32_t FillUniform(OpCall& call, DtBuffer& out, const std::vector<int64_t>& dim
   if (!call.Resize(out, dims)) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    random::FillUniform(Drawn(call, first + 6, call.Int(first + 2), continues), Data<T>(out),
-                        Elements(out), static_cast<float>(call.Real(first)),
+    PieceEngine engine(call, first + 6, call.Int(first + 2), pieces);
+    random::FillUniform(*engine, Data<T>(out), Elements(out), static_cast<float>(call.Real(first)),
                         static_cast<float>(call.Real(first + 1)), diagonal);
     return 0;
   });
@@ -60,12 +55,13 @@ int32_t FillUniform(OpCall& call, DtBuffer& out, const std::vector<int64_t>& dim
 
 // Attributes from `first` on: mean, std, seed, version.
 int32_t FillGaussian(OpCall& call, DtBuffer& out, const std::vector<int64_t>& dims, int first,
-                     int continues = -1) {
+                     Pieces pieces = {}) {
   if (!call.Resize(out, dims)) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    random::FillGaussian(Drawn(call, first + 3, call.Int(first + 2), continues), Data<T>(out),
-                         Elements(out), call.Real(first), call.Real(first + 1));
+    PieceEngine engine(call, first + 3, call.Int(first + 2), pieces);
+    random::FillGaussian(*engine, Data<T>(out), Elements(out), call.Real(first),
+                         call.Real(first + 1));
     return 0;
   });
 }
@@ -89,7 +85,7 @@ int32_t UniformRandom(OpCall& call) {
   using A = args::dt_uniform_random;
   std::vector<int64_t> dims;
   return ShapeOf(call, A::ShapeTensor, A::ShapeTensorList, A::shape, dims)
-             ? FillUniform(call, call.Arg(A::Out), dims, 1, A::continues)
+             ? FillUniform(call, call.Arg(A::Out), dims, 1, {A::continues, A::begins})
              : 1;
 }
 
@@ -97,7 +93,7 @@ int32_t GaussianRandom(OpCall& call) {
   using A = args::dt_gaussian_random;
   std::vector<int64_t> dims;
   return ShapeOf(call, A::ShapeTensor, A::ShapeTensorList, A::shape, dims)
-             ? FillGaussian(call, call.Arg(A::Out), dims, 1, A::continues)
+             ? FillGaussian(call, call.Arg(A::Out), dims, 1, {A::continues, A::begins})
              : 1;
 }
 
@@ -124,11 +120,22 @@ int32_t TruncatedGaussianRandom(OpCall& call) {
   if (!call.Resize(out, call.Ints(A::shape))) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    random::FillTruncatedGaussian(EngineOf(call, A::version, call.Int(A::seed), A::continues),
-                                  Data<T>(out), Elements(out), call.Real(A::mean),
+    PieceEngine engine(call, A::version, call.Int(A::seed), {A::continues, A::begins});
+    random::FillTruncatedGaussian(*engine, Data<T>(out), Elements(out), call.Real(A::mean),
                                   call.Real(A::std), bounds);
     return 0;
   });
+}
+
+// Where the engine stands that the op before this call has drawn from: what `begins` takes.
+int32_t RandomState(OpCall& call) {
+  using A = args::dt_random_state;
+  DtBuffer& out = call.Arg(A::Out);
+  const std::optional<uint64_t> state = random::Generator::Process().Latest().State();
+  if (!state) return call.Fail("the engine has a state of more than a number");
+  if (!call.Resize(out, {1})) return 1;
+  *Data<int64_t>(out) = static_cast<int64_t>(*state);
+  return 0;
 }
 
 // What the op after this call draws (Generator::SetOp); without anything: it is over.

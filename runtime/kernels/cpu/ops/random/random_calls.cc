@@ -13,6 +13,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_multinomial", Entry<Multinomial>, kFloats},
     {"dt_randint", Entry<Randint>, kNumbers},
     {"dt_random_crop", Entry<RandomCrop>, kAnyType},
+    {"dt_random_state", Entry<RandomState>, kAnyType},
     {"dt_random_stream", Entry<RandomStream>, kAnyType},
     {"dt_randperm", Entry<Randperm>, kNumbers},
     {"dt_sampling_id", Entry<SamplingId>, kFloats},

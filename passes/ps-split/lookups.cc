@@ -85,6 +85,16 @@ bool isTable(const JobOnAxes& job, const Served& served) {
   });
 }
 
+mlir::Operation* takerOfWhole(const JobOnAxes& job, const Served& served) {
+  mlir::Block& body = *pd::ProgramOp(job.main).getBodyBlock();
+  if (!served.gradient || !llvm::isa<pd::RowsType>(served.gradient.getType())) return nullptr;
+  for (pd::GetOp get : readsOf(job, served))
+    for (mlir::OpOperand& use : get->getUses())
+      if (get->getBlock() != &body || !(looksUp(use, body) || makesGradient(use, body)))
+        return use.getOwner();
+  return nullptr;
+}
+
 void lookUpOnServers(const JobOnAxes& job, const Served& served, mlir::SymbolRefAttr table,
                      mlir::FlatSymbolRefAttr rounds) {
   mlir::Block& body = *pd::ProgramOp(job.main).getBodyBlock();

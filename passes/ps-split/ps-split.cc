@@ -300,6 +300,10 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     for (const Served& served : part.parameters()) {
       pd::VarOp var = served.var;
       if (!read.contains(var.getSymNameAttr())) continue;
+      if (mlir::Operation* taker = takerOfWhole(job, served))
+        var.emitRemark("'") << var.getSymName()
+                            << "' is pulled whole in every step: " << pd::describe(taker)
+                            << " takes it, and is no lookup of rows at the top of the program";
       auto pull = dist::PullOp::create(builder, var.getLoc(), var.getType(), table(served), rounds);
       pd::SetOp::create(builder, var.getLoc(), mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()),
                         pull.getOutput());

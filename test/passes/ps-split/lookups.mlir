@@ -3,6 +3,12 @@
 
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2 serve=async" | FileCheck %s --check-prefix=ASYNC
 
+// Why a table is pulled is said.
+// RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=2 min_block_size=8" --ps-split="axes=dp servers=2" 2>&1 | FileCheck %s --check-prefix=WHY
+// WHY-NOT: remark: 't'
+// WHY: remark: 'u' is pulled whole in every step: {{.*}} takes it, and is no lookup of rows at the top of the program
+// WHY-NOT: remark
+
 // Without rounds too.
 // ASYNC: [[T:%[0-9]+]] = dist.remote @pserver::@t
 // ASYNC: dist.lookup {{.*}} in @pserver::@t padding 3

@@ -11,7 +11,8 @@ namespace dtranspile::passes {
 // and making gradients of these rows, with is_sparse.
 bool isTable(const JobOnAxes& job, const Served& served);
 
-// Of one whose gradient is SelectedRows and that is none: an op because of which it is pulled whole.
+// Of one whose gradient is SelectedRows and that is none: an op because of which it is pulled
+// whole.
 mlir::Operation* takerOfWhole(const JobOnAxes& job, const Served& served);
 
 // Turns its lookups into requests for rows. `table`: the variable of the servers.

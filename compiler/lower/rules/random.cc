@@ -23,10 +23,10 @@ LogicalResult lowerTruncatedGaussian(OpLowering& op) {
 }
 
 const LoweringRule kRules[] = {
-    callRule("uniform_random", "dt_uniform_random(continues=-)"),
-    callRule("gaussian_random", "dt_gaussian_random(continues=-)"),
+    callRule("uniform_random", "dt_uniform_random(continues=-, begins=-)"),
+    callRule("gaussian_random", "dt_gaussian_random(continues=-, begins=-)"),
     choiceRule("truncated_gaussian_random", lowerTruncatedGaussian,
-               "dt_truncated_gaussian_random(continues=-)"),
+               "dt_truncated_gaussian_random(continues=-, begins=-)"),
     callRule("uniform_random_batch_size_like", "dt_uniform_like"),
     callRule("gaussian_random_batch_size_like", "dt_gaussian_like"),
     callRule("randint", "dt_randint"),

@@ -27,7 +27,7 @@ module attributes {dist.class = "server", dist.role = "server"} {
   pd.var @Z : tensor<?x32xf32> {dist.rel = #dist.rel<"Z", ps: S(0, cyclic(4096))>}
   pd.var @A : tensor<?x32xf32> {dist.rel = #dist.rel<"A", ps: S(0, cyclic(4096))>}
   pd.var @A2 : tensor<?x32xf32> {dist.rel = #dist.rel<"A2", ps: S(0, cyclic(4096))>}
-  pd.var @B : tensor<?x32xf32> {dist.rel = #dist.rel<"B", ps: S(0, blocks(4096, per 2048))>}
+  pd.var @B : tensor<?x32xf32> {dist.rel = #dist.rel<"B", ps: S(0, blocks(4096, per 2048, first 0))>}
   pd.program @startup attributes {version = 1008005 : i64} {
     %w = pd.uniform_random -> Out("w") {diag_num = 0 : i32, diag_step = 1 : i32, dtype = 5 : i32, max = 1.0 : f32, min = -1.0 : f32, seed = 7 : i32, shape = array<i64: 4101, 32>} : () -> tensor<4101x32xf32>
     %w0 = dist.slice %w dim 0 layout <cyclic(4101)> over [ps] : tensor<4101x32xf32> -> tensor<?x32xf32>
@@ -35,7 +35,7 @@ module attributes {dist.class = "server", dist.role = "server"} {
     %g = pd.gaussian_random -> Out("g") {dtype = 5 : i32, mean = 0.0 : f32, seed = 0 : i32, shape = array<i64: 4096, 32>, std = 1.0 : f32} : () -> tensor<4096x32xf32>
     %g0 = dist.slice %g dim 0 layout <cyclic(4096)> over [ps] : tensor<4096x32xf32> -> tensor<?x32xf32>
     pd.set @G, %g0 : tensor<?x32xf32>
-    %t = pd.truncated_gaussian_random -> Out("t") {dtype = 5 : i32, mean = 0.0 : f32, seed = 7 : i32, shape = array<i64: 4096, 32>, std = 1.0 : f32} : () -> tensor<4096x32xf32>
+    %t = pd.truncated_gaussian_random -> Out("t") {dtype = 5 : i32, mean = 0.0 : f32, seed = 7 : i32, shape = array<i32: 4096, 32>, std = 1.0 : f32} : () -> tensor<4096x32xf32>
     %t0 = dist.slice %t dim 0 layout <cyclic(4096)> over [ps] : tensor<4096x32xf32> -> tensor<?x32xf32>
     pd.set @T, %t0 : tensor<?x32xf32>
     %m = pd.fill_constant -> Out("m") {dtype = 5 : i32, shape = array<i64: 4096, 32>, str_value = "0.1", value = 0.1 : f32} : () -> tensor<4096x32xf32>
@@ -50,7 +50,7 @@ module attributes {dist.class = "server", dist.role = "server"} {
     %a1 = dist.slice %a dim 0 layout <cyclic(4096)> over [ps] : tensor<4096x32xf32> -> tensor<?x32xf32>
     pd.set @A2, %a1 : tensor<?x32xf32>
     %b = pd.uniform_random -> Out("b") {diag_num = 0 : i32, diag_step = 1 : i32, dtype = 5 : i32, max = 1.0 : f32, min = -1.0 : f32, seed = 7 : i32, shape = array<i64: 4096, 32>} : () -> tensor<4096x32xf32>
-    %b0 = dist.slice %b dim 0 layout <blocks(4096, per 2048)> over [ps] : tensor<4096x32xf32> -> tensor<?x32xf32>
+    %b0 = dist.slice %b dim 0 layout <blocks(4096, per 2048, first 0)> over [ps] : tensor<4096x32xf32> -> tensor<?x32xf32>
     pd.set @B, %b0 : tensor<?x32xf32>
   }
   pd.program @main attributes {version = 1008005 : i64} {

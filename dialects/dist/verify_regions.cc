@@ -222,29 +222,53 @@ bool accumulates(mlir::Value value, mlir::Value argument) {
   return type == "sum" || type == "elementwise_add";
 }
 
-// D13: one batch_norm takes `argument` as its running statistics and gives `value` in their place,
-// in a guard too, and nothing else reads the one or the other: it would see what some micro-batch
-// has left.
-bool movesState(mlir::Value value, mlir::Value argument) {
-  auto result = llvm::dyn_cast<mlir::OpResult>(value);
-  if (!result || !value.hasOneUse() || !argument.hasOneUse()) return false;
+// Whoever reads a value there looks at its extents only: the gradient of a batch_norm does of its
+// running statistics, unless it runs on them.
+bool asksForExtents(mlir::OpOperand& use) {
+  Operation* op = use.getOwner();
+  const auto all = [](mlir::Value value) {
+    return llvm::all_of(value.getUses(), [](mlir::OpOperand& one) { return asksForExtents(one); });
+  };
+  if (auto on = llvm::dyn_cast<OnOp>(op))
+    return use.getOperandNumber() < on.getBody().getNumArguments() &&
+           all(on.getBody().getArgument(use.getOperandNumber()));
+  if (auto on = llvm::dyn_cast<OnOp>(op->getParentOp()); on && llvm::isa<YieldOp>(op))
+    return on.getOtherwise().empty() && use.getOperandNumber() < on->getNumResults() &&
+           all(on->getResult(use.getOperandNumber()));
+  if (!pd::OpView::isFrameworkOp(op)) return false;
+  const pd::OpView view(op);
+  return view.type() == "batch_norm_grad" && !view.getBool("use_global_stats") &&
+         !view.getBool("is_test") && view.input("Mean") != use.get() &&
+         view.input("Variance") != use.get() &&
+         (view.input("MeanOut") == use.get() || view.input("VarianceOut") == use.get());
+}
+
+// D13: one batch_norm takes `argument` as its running statistics, which nothing else reads, and
+// gives what is handed on in their place, in a guard too; what else reads that must not look at
+// numbers: it would see what some micro-batch has left.
+bool movesState(mlir::OpOperand& handed, mlir::Value argument) {
+  auto result = llvm::dyn_cast<mlir::OpResult>(handed.get());
+  if (!result || !argument.hasOneUse() ||
+      !llvm::all_of(result.getUses(),
+                    [&](mlir::OpOperand& use) { return &use == &handed || asksForExtents(use); }))
+    return false;
   Operation* op = result.getOwner();
   mlir::OpOperand& use = *argument.use_begin();
   if (auto on = llvm::dyn_cast<OnOp>(op)) {
     YieldOp yield = yieldOf(on.getBody());
     const bool captured = use.getOwner() != op;
     if (!yield || !on.getOtherwise().empty() ||
-        result.getResultNumber() >= yield.getValues().size() ||
+        result.getResultNumber() >= yield->getNumOperands() ||
         (!captured && use.getOperandNumber() >= on.getBody().getNumArguments()))
       return false;
-    return movesState(yield.getValues()[result.getResultNumber()],
+    return movesState(yield->getOpOperand(result.getResultNumber()),
                       captured ? argument : on.getBody().getArgument(use.getOperandNumber()));
   }
   if (use.getOwner() != op || !pd::OpView::isFrameworkOp(op)) return false;
   const pd::OpView view(op);
   for (llvm::StringRef state : {"Mean", "Variance"})
     if (view.type() == "batch_norm" && view.input(state) == argument &&
-        view.output((state + "Out").str()) == value)
+        view.output((state + "Out").str()) == result)
       return true;
   return false;
 }
@@ -259,8 +283,9 @@ LogicalResult MicroOp::verify() {
   if (getInits().getTypes() != getOutputs().getTypes())
     return emitOpError("results have the types of the initial values");
   if (mlir::failed(verifyYield(*this, getBody(), getOutputs().getTypes()))) return mlir::failure();
-  for (auto [value, argument] : llvm::zip(yieldOf(getBody()).getValues(), getBody().getArguments()))
-    if (!accumulates(value, argument) && !movesState(value, argument))
+  for (auto [handed, argument] :
+       llvm::zip(yieldOf(getBody())->getOpOperands(), getBody().getArguments()))
+    if (!accumulates(handed.get(), argument) && !movesState(handed, argument))
       return emitOpError("D13: iteration value ") << argument.getArgNumber()
                                                   << " is not its old value plus terms, nor "
                                                      "running statistics that one op moves; stages "

@@ -209,6 +209,16 @@ class Planner {
     return mlir::success();
   }
 
+  // The gradient of a batch_norm looks at the extents of its statistics only, unless it runs on
+  // them.
+  static bool asksForExtents(mlir::OpOperand& use) {
+    if (!pd::OpView::isFrameworkOp(use.getOwner())) return false;
+    const pd::OpView view(use.getOwner());
+    return view.type() == "batch_norm_grad" && !view.getBool("use_global_stats") &&
+           !view.getBool("is_test") &&
+           (view.input("MeanOut") == use.get() || view.input("VarianceOut") == use.get());
+  }
+
   // Running statistics go through the micro-batches: each takes them as the one before has left
   // them. That is what the program says where the op reads what the variable had before the step,
   // gives what it has after it, and no other op of the loop sees that; a copy that
@@ -225,8 +235,8 @@ class Planner {
       if (other != set && other.getVar() == set.getVar() &&
           (other->isBeforeInBlock(set) || plan_.maker(other.getValue())))
         return false;
-    for (mlir::Operation* user : set.getValue().getUsers())
-      if (plan_.loop.count(inBlock(&body_, user))) return false;
+    for (mlir::OpOperand& use : set.getValue().getUses())
+      if (plan_.loop.count(inBlock(&body_, use.getOwner())) && !asksForExtents(use)) return false;
     return llvm::none_of(body_.getOps<pd::GetOp>(), [&](pd::GetOp get) {
       return get.getVar() == set.getVar() && set->isBeforeInBlock(get) &&
              llvm::any_of(get->getUsers(), [&](mlir::Operation* user) {

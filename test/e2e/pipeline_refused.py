@@ -18,11 +18,6 @@ REFUSED = [
     ("fluid18/word2vec", ["--trainers", "2", "--stages", "2"], "save the program with is_sparse off"),
     (
         "static26/resnet_thin",
-        ["--trainers", "2", "--stages", "2", "--accumulate-steps", "2"],
-        "once per micro-batch, and there are 2 of them: running statistics that other ops",
-    ),
-    (
-        "static26/resnet_thin",
         ["--trainers", "2", "--stages", "2", "--accumulate-steps", "2", "--sync-batch-norm"],
         "pipeline and sync_batch_norm: together they are not there yet",
     ),

@@ -31,18 +31,40 @@ bool accumulates(mlir::Value value, mlir::Value argument) {
   return type == "sum" || type == "elementwise_add";
 }
 
-// D13: one batch_norm takes `argument` as its running statistics and gives `value` in their place,
-// in a guard too, and nobody else reads the one or the other.
-bool movesState(mlir::Value value, mlir::Value argument) {
-  auto result = llvm::dyn_cast<mlir::OpResult>(value);
-  if (!result || !value.hasOneUse() || !argument.hasOneUse()) return false;
+// Whoever reads a value there looks at its extents only: the gradient of a batch_norm does of its
+// running statistics, unless it runs on them.
+bool asksForExtents(mlir::OpOperand& use) {
+  mlir::Operation* op = use.getOwner();
+  const auto all = [](mlir::Value value) {
+    return llvm::all_of(value.getUses(), [](mlir::OpOperand& one) { return asksForExtents(one); });
+  };
+  if (auto on = llvm::dyn_cast<dist::OnOp>(op))
+    return all(on.getBody().getArgument(use.getOperandNumber()));
+  if (auto on = llvm::dyn_cast<dist::OnOp>(op->getParentOp()); on && llvm::isa<dist::YieldOp>(op))
+    return on.getOtherwise().empty() && all(on->getResult(use.getOperandNumber()));
+  if (!pd::OpView::isFrameworkOp(op)) return false;
+  const pd::OpView view(op);
+  return view.type() == "batch_norm_grad" && !view.getBool("use_global_stats") &&
+         !view.getBool("is_test") && view.input("Mean") != use.get() &&
+         view.input("Variance") != use.get() &&
+         (view.input("MeanOut") == use.get() || view.input("VarianceOut") == use.get());
+}
+
+// D13: one batch_norm takes `argument` as its running statistics, which nothing else reads, and
+// gives what is handed on in their place, in a guard too; what else reads that does not look at
+// numbers.
+bool movesState(mlir::OpOperand& handed, mlir::Value argument) {
+  auto result = llvm::dyn_cast<mlir::OpResult>(handed.get());
+  if (!result || !argument.hasOneUse() ||
+      !llvm::all_of(result.getUses(),
+                    [&](mlir::OpOperand& use) { return &use == &handed || asksForExtents(use); }))
+    return false;
   mlir::Operation* op = result.getOwner();
   mlir::OpOperand& use = *argument.use_begin();
   if (auto on = llvm::dyn_cast<dist::OnOp>(op)) {
-    auto yield = llvm::cast<dist::YieldOp>(on.getBody().front().getTerminator());
     const bool captured = use.getOwner() != op;
     return on.getOtherwise().empty() &&
-           movesState(yield.getValues()[result.getResultNumber()],
+           movesState(on.getBody().front().getTerminator()->getOpOperand(result.getResultNumber()),
                       captured ? argument : on.getBody().getArgument(use.getOperandNumber()));
   }
   if (use.getOwner() != op || !pd::OpView::isFrameworkOp(op)) return false;
@@ -50,7 +72,7 @@ bool movesState(mlir::Value value, mlir::Value argument) {
   return view.type() == "batch_norm" &&
          llvm::any_of(
              llvm::ArrayRef<llvm::StringRef>{"Mean", "Variance"}, [&](llvm::StringRef state) {
-               return view.input(state) == argument && view.output((state + "Out").str()) == value;
+               return view.input(state) == argument && view.output((state + "Out").str()) == result;
              });
 }
 
@@ -177,7 +199,7 @@ Awaited throughMicroBatches(const Axes& inside, const llvm::BitVector& loop, Awa
 }
 
 bool isState(dist::MicroOp micro, unsigned i) {
-  return movesState(micro.getBody().front().getTerminator()->getOperand(i),
+  return movesState(micro.getBody().front().getTerminator()->getOpOperand(i),
                     micro.getBody().getArgument(i));
 }
 

@@ -4,7 +4,7 @@
 
 // Running statistics go from micro-batch to micro-batch: they begin as the variable, each
 // micro-batch's batch_norm takes them as the one before has left them, and the variable is set to
-// what the last one gives.
+// what the last one gives. The gradient looks at their extents only.
 // CHECK: sites = ["mean", "variance"]
 // CHECK-SAME: statement = "running statistics move once per micro-batch
 // CHECK-SAME: tag = "micro_statistics"
@@ -65,7 +65,7 @@ pd.program @main {
   %seed = pd.fill_constant -> Out("loss@GRAD") {dtype = 5 : i32, op_role = 257 : i32, shape = array<i64: 1>, value = 1.000000e+00 : f32} : () -> tensor<1xf32>
   %gy = pd.mean_grad "Out@GRAD"(%seed) X(%y) -> "X@GRAD"("y@GRAD") {op_role = 1 : i32} : (tensor<1xf32>, tensor<?x1xf32>) -> tensor<?x1xf32>
   %g1:2 = pd.mul_grad "Out@GRAD"(%gy) X(%n#0) Y(%w1) -> "X@GRAD"("n@GRAD") "Y@GRAD"("w1@GRAD") {op_device = "gpu:1", op_role = 1 : i32, op_role_var = ["w1", "w1@GRAD"], x_num_col_dims = 1 : i32, y_num_col_dims = 1 : i32} : (tensor<?x1xf32>, tensor<?x3xf32>, tensor<3x1xf32>) -> (tensor<?x3xf32>, tensor<3x1xf32>)
-  %gn:3 = pd.batch_norm_grad Bias(%bias) SavedMean(%n#3) SavedVariance(%n#4) Scale(%scale) X(%h) "Y@GRAD"(%g1#0) -> "Bias@GRAD"("bias@GRAD") "Scale@GRAD"("scale@GRAD") "X@GRAD"("h@GRAD") {op_device = "gpu:0", op_role = 1 : i32, op_role_var = ["bias", "bias@GRAD", "scale", "scale@GRAD"]} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<?x3xf32>, tensor<?x3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<?x3xf32>)
+  %gn:3 = pd.batch_norm_grad Bias(%bias) MeanOut(%n#1) SavedMean(%n#3) SavedVariance(%n#4) Scale(%scale) VarianceOut(%n#2) X(%h) "Y@GRAD"(%g1#0) -> "Bias@GRAD"("bias@GRAD") "Scale@GRAD"("scale@GRAD") "X@GRAD"("h@GRAD") {op_device = "gpu:0", op_role = 1 : i32, op_role_var = ["bias", "bias@GRAD", "scale", "scale@GRAD"]} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<?x3xf32>, tensor<?x3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<?x3xf32>)
   %g0 = pd.mul_grad "Out@GRAD"(%gn#2) X(%x) Y(%w0) -> "X@GRAD"() "Y@GRAD"("w0@GRAD") {op_device = "gpu:0", op_role = 1 : i32, op_role_var = ["w0", "w0@GRAD"], x_num_col_dims = 1 : i32, y_num_col_dims = 1 : i32} : (tensor<?x3xf32>, tensor<?x2xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   %rate = pd.get @rate : tensor<1xf32>
   %u0 = pd.sgd Grad(%g0) LearningRate(%rate) Param(%w0) -> ParamOut("w0") {op_role = 2 : i32, op_role_var = ["w0", "w0@GRAD"]} : (tensor<2x3xf32>, tensor<1xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>

@@ -414,12 +414,24 @@ bool canBeCut(mlir::Operation* op) {
   return isBranchOfUpdate(op) && op->getRegion(0).getNumArguments() == 0;
 }
 
+// What it sums over micro-batches is summed when they are through, and its block has to be told.
+bool hasSumsOfMicroBatches(mlir::Operation* branch, const Target& target) {
+  return branch
+      ->walk([&](dist::AllReduceOp sum) {
+        return sumsMicroBatches(sum, target) ? mlir::WalkResult::interrupt()
+                                             : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 }  // namespace
 
 // A branch that one stage can run stays whole; one that none can is cut, and all is planned again:
 // where the ops of its block are decides where variables are.
 mlir::FailureOr<OncePlan> planOnce(const Target& target, const Plan& plan) {
   llvm::SetVector<mlir::Operation*> cut;
+  for (mlir::Operation* op : plan.once)
+    if (canBeCut(op) && hasSumsOfMicroBatches(op, target)) cut.insert(op);
   while (true) {
     OncePlanner planner(target, plan, cut);
     if (mlir::failed(planner.place())) return mlir::failure();

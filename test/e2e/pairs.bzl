@@ -67,7 +67,8 @@ PAIRS = {
         "static26/mlp_stages": ["2", "2,4", "--pipeline", "--accumulate-steps", "2"],
         "static26/gpt_tiny_stages": ["2", "2", "--tied", "--pipeline", "--accumulate-steps", "2", "--schedule-mode", "F-then-B"],
         "static26/gpt_untied_stages": ["2", "2", "--pipeline", "--virtual-stages", "2", "--accumulate-steps", "2"],
-        "fluid18/cosine_adam_mlp": ["2", "2,4", "--schedule-mode", "ZB-H1"] + _STAGES,
+        "fluid18/cosine_adam_mlp": ["2", "3,6", "--schedule-mode", "ZB-H1", "--pipeline", "--stages", "3", "--accumulate-steps", "2"],
+        "fluid18/mnist_mlp": ["2", "4", "--sharding"] + _STAGES,
     }),
     "gradient_merge_fp16_allreduce": ("fp16_all_reduce_case.py", {
         "fluid18/mnist_mlp": ["2"] + _MERGE,

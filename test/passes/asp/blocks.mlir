@@ -18,7 +18,7 @@
 // CHECK: %[[D:.*]] = pd.cast X(%[[E]]#0) {{.*}} -> tensor<2x16xf64>
 // CHECK: %[[S:.*]] = pd.matmul X(%[[D]]) Y(%[[WIDE]]) {{.*}}transpose_X = false, transpose_Y = true{{.*}} -> tensor<2x90xf64>
 // CHECK: %[[P:.*]] = pd.arg_max X(%[[S]]) {{.*}} -> tensor<2xi64>
-// CHECK: %[[K:.*]] = pd.gather Index(%[[P]]) X(%[[WIDE]])
+// CHECK: %[[K:.*]] = pd.gather X(%[[WIDE]]) Index(%[[P]])
 // CHECK: %[[N:.*]] = pd.cast X(%[[K]]) {{.*}} -> tensor<2x16xf32>
 // CHECK: %[[BB:.*]]:2 = pd.reshape2 X(%[[N]]) {{.*}}shape = array<i32: 1, 2, 4, 4>
 // CHECK: %[[BQ:.*]]:2 = pd.transpose2 X(%[[BB]]#0) {{.*}}axis = array<i32: 0, 2, 1, 3>
@@ -42,11 +42,11 @@
 // SIZE: %[[O:.*]]:2 = pd.argsort X(%[[A]]) {{.*}}axis = -1 : i32, descending = false
 // SIZE: %[[R:.*]]:2 = pd.argsort X(%[[O]]#1)
 // SIZE: %[[L:.*]]:2 = pd.reshape2 X(%[[R]]#1) {{.*}}shape = array<i32: 32>
-// SIZE: %[[G:.*]] = pd.gather Index(%[[L]]#0) X(%[[POWERS]])
+// SIZE: %[[G:.*]] = pd.gather X(%[[POWERS]]) Index(%[[L]]#0)
 // SIZE: %[[H:.*]]:2 = pd.reshape2 X(%[[G]]) {{.*}}shape = array<i32: 2, 16>
 // SIZE: %[[S:.*]] = pd.matmul X(%[[H]]#0) Y(%[[TABLE]])
 // SIZE: %[[P:.*]] = pd.arg_max X(%[[S]])
-// SIZE: pd.gather Index(%[[P]]) X(%[[TABLE]])
+// SIZE: pd.gather X(%[[TABLE]]) Index(%[[P]])
 // SIZE: pd.set @linear_0.w_0.asp_mask
 
 pd.var @linear_0.w_0 : tensor<6x3xf32> {parameter}

@@ -67,7 +67,8 @@ class Resolver {
   // The framework's operators of this name exchange nothing: its graph executor did it for them.
   // What a body of ours says is the whole of it.
   static bool isWholeOperator(dist::CompositeOp composite) {
-    return !composite.getOp().starts_with("dgc_");  // dgc_momentum, dgc_clip_by_norm
+    return !composite.getOp().starts_with("dgc_") &&  // dgc_momentum, dgc_clip_by_norm
+           composite.getOp() != "sum_of_terms";
   }
 
   // Says whether the op is still there: one that is replaced leaves others in its place, which the

@@ -455,6 +455,11 @@ def tensor_parallel_min_vocabulary : Int<4096> {
   let passes = ["tensor-parallel"];
   let meaning = "rows of a table, or classes of a loss, from which on they lie in parts";
 }
+def sequence_parallel : Bool<false> {
+  let relevant = "tensor_parallel=true";
+  let passes = ["tensor-parallel"];
+  let meaning = "between products that are split, activations lie in parts along the sequence: norms, dropouts and residual sums work on parts";
+}
 def batch_dims : Words {
   let flag = "batch-dim";
   let passes = ["cut-batch"];

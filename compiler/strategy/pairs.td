@@ -28,6 +28,9 @@ def Pipeline : Feature<"pipeline", "stages on different ranks"> { let on = "pipe
 def TensorParallel : Feature<"tensor_parallel", "layers split over ranks"> {
   let on = "tensor_parallel=true";
 }
+def SequenceParallel : Feature<"sequence_parallel", "sequences in parts between split layers"> {
+  let on = "sequence_parallel=true";
+}
 def Sharding : Feature<"sharding", "parameters and state cut over ranks"> { let on = "sharding=true"; }
 def Served : Feature<"mode pserver", "parameters lie on servers"> { let on = "mode=pserver"; }
 def LocalSgd : Feature<"localsgd", "parameters averaged, gradients not reduced"> {
@@ -79,7 +82,7 @@ def : Conflicts<Dgc, [Amp, Fp16AllReduce],
                 "what is kept back is added up over many steps, which half precision rounds away">;
 def : Conflicts<Dgc, [GradientMerge],
                 "what dgc keeps back is merged over steps already">;
-def : Conflicts<Dgc, [Sharding, TensorParallel],
+def : Conflicts<Dgc, [Sharding, TensorParallel, SequenceParallel],
                 "the largest elements are those of a whole gradient, and ranks hold parts">;
 def : Conflicts<Dgc, [Pipeline], "stages hold momentum of their own parameters only">;
 def : Conflicts<Dgc, [LocalSgd, AdaptiveLocalSgd],
@@ -109,7 +112,7 @@ def : Conflicts<Sharding, [LocalSgd, AdaptiveLocalSgd],
                 "a parameter that is cut over ranks has no copies to average">;
 def : Conflicts<Served,
                 [Dgc, Fp16AllReduce, LocalSgd, AdaptiveLocalSgd, Sharding, Pipeline, TensorParallel,
-                 Hierarchical],
+                 SequenceParallel, Hierarchical],
                 "trainers speak to servers only, not to each other">;
 def : Conflicts<Served, [SyncBatchNorm],
                 "trainers speak to servers only, and statistics of the whole batch need all "
@@ -200,6 +203,22 @@ def : Later<TensorParallel, [LocalSgd, AdaptiveLocalSgd],
 def : Later<TensorParallel, [SyncBatchNorm],
             "channels of statistics would have to lie as the parts of layers do">;
 def : Later<TensorParallel, [Hierarchical],
+            "the mesh has one axis of replicas beside that of layers">;
+def : Composes<TensorParallel, [SequenceParallel], "tensor_parallel_sequence_gpt_tiny",
+               "what is summed behind one layer and needed whole by the next lies in parts between them">;
+def : Composes<Amp, [SequenceParallel], "pair_amp_sequence_parallel",
+               "parts travel in the precision that layers compute in">;
+def : Composes<Recompute, [SequenceParallel], "pair_recompute_sequence_parallel",
+               "what is computed again is put together again">;
+def : Later<SequenceParallel, [Pipeline],
+            "stages would have to hand on parts of activations, and take no sums of terms in parts">;
+def : Later<SequenceParallel, [Sharding, Fp16AllReduce, GradientMerge, Asp, Lookahead, Lars, Lamb],
+            "it has not been shown on programs yet">;
+def : Later<SequenceParallel, [LocalSgd, AdaptiveLocalSgd],
+            "parts of layers would be averaged over the replicas only">;
+def : Later<SequenceParallel, [SyncBatchNorm],
+            "channels of statistics would have to lie as the parts of layers do">;
+def : Later<SequenceParallel, [Hierarchical],
             "the mesh has one axis of replicas beside that of layers">;
 def : Later<Asp, [AdaptiveLocalSgd],
             "what replicas average would have to be known to be pruned alike">;

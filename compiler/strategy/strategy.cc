@@ -153,6 +153,16 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return !s.tensor_parallel && s.tensor_parallel_degree > 1; },
        "tensor_parallel and tensor_parallel_degree: layers are split where tensor_parallel is on; "
        "add --tensor-parallel"},
+      {{"sequence_parallel", "tensor_parallel_degree"},
+       [](const Strategy& s) {
+         return s.sequence_parallel && (!s.tensor_parallel || s.tensor_parallel_degree < 2);
+       },
+       "sequence_parallel and tensor_parallel_degree: sequences lie in parts on the ranks that a "
+       "layer is split over; add --tensor-parallel --tensor-parallel-degree N"},
+      {{"sequence_parallel", "input_parallel"},
+       [](const Strategy& s) { return s.sequence_parallel && s.input_parallel == "mp"; },
+       "sequence_parallel and input_parallel mp: it has not been shown on programs that are split "
+       "already; leave one of them out"},
       {{"input_parallel", "tensor_parallel_degree"},
        [](const Strategy& s) {
          return s.input_parallel == "mp" && (!s.tensor_parallel || s.tensor_parallel_degree < 2);

@@ -24,6 +24,11 @@ def TensorParallel : Pass<"tensor-parallel", "::mlir::ModuleOp"> {
     parts too: a composite stands for each, whose body sums up the squares of the parts (as those of
     sharding do). In blocks and pipelines they take the whole, and a remark names them.
 
+    With `sequence_parallel` a term along whose dim 1 the ranks divide the extent is cut by its sum
+    (`reduce_scatter`) where the next op works on parts along that dim: norms, dropouts and residual
+    sums do. The next product gets them put together (`all_gather`). A sum of terms and parts becomes
+    a composite (`sum_of_terms`). A sum that stays whole a remark names. Pipelines have none of it.
+
     Where variables say how they lie (`held_in_parts`, of lift-parallel-ops), nothing is chosen: they
     lie as the author of the program has split them, and all else follows.
 

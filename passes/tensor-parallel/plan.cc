@@ -47,10 +47,12 @@ bool isForward(mlir::Operation* op) {
 }
 
 // Tasks of a pipeline take no composites.
-TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis, int64_t minVocabulary)
+TensorPlan::TensorPlan(const JobOnAxes& job, std::string axis, int64_t minVocabulary,
+                       bool sequences)
     : job_(job),
       axis_(std::move(axis)),
       staged_(isPipelined(job, axis_)),
+      sequences_(sequences && !staged_),
       solver_(verify::axesOf(job.role), verify::axesOf(job.role).indexOf(axis_),
               staged_ ? std::nullopt : std::optional<int64_t>(minVocabulary)),
       storable_(job),
@@ -313,13 +315,16 @@ void TensorPlan::propagateInto(mlir::Operation* branch) {
   const pd::OpView view(branch);
   for (mlir::OpOperand& operand : branch->getOpOperands()) {
     const State& state = states_.lookup(operand.get());
-    if (state.isPartial() || (state.isSplit() && operand.get() == view.input("Cond")))
+    if (state.isPartial() || (state.isSplit() && operand.get() == view.input("Cond")) ||
+        ofSequences_.contains(operand.get()))
       takes_[&operand] = {};
   }
   mlir::Block& block = branch->getRegion(0).front();
-  for (auto [i, argument] : llvm::enumerate(block.getArguments()))
-    if (const State state = states_.lookup(view.input("$capture", i)); state.isSplit())
-      states_[argument] = state;
+  for (auto [i, argument] : llvm::enumerate(block.getArguments())) {
+    mlir::Value captured = view.input("$capture", i);
+    const State state = states_.lookup(captured);
+    if (state.isSplit() && !ofSequences_.contains(captured)) states_[argument] = state;
+  }
   for (mlir::Operation& op : block) propagateThrough(&op);
 }
 
@@ -335,7 +340,8 @@ void TensorPlan::propagateThrough(mlir::Operation* op) {
     const State has = states_.lookup(set.getValue());
     auto found = stored_.find(name);
     // What ends a step in parts begins the next one so: state of optimizers beside its parameter.
-    if (found == stored_.end() && has.isSplit() && mayStore(name)) {
+    const bool ofLayer = has.isSplit() && !ofSequences_.contains(set.getValue());
+    if (found == stored_.end() && ofLayer && mayStore(name)) {
       found = stored_.try_emplace(name, has.dim).first;
       storedMore_ = true;
     }
@@ -347,9 +353,12 @@ void TensorPlan::propagateThrough(mlir::Operation* op) {
   llvm::SmallVector<State, 8> given;
   for (mlir::Value operand : op->getOperands()) given.push_back(states_.lookup(operand));
   if (llvm::all_of(given, [](const State& one) { return one.isReplicated(); })) return;
-  const Way way = solver_.solve(op, given);
-  for (auto [operand, has, wants] : llvm::zip(op->getOpOperands(), given, way.operands))
-    if (!(has == wants)) takes_[&operand] = wants;
+  const Way way = sequences_ ? solveOnSequences(op, given) : solver_.solve(op, given);
+  for (auto [operand, has, wants] : llvm::zip(op->getOpOperands(), given, way.operands)) {
+    if (has == wants) continue;
+    takes_[&operand] = wants;
+    if (sequences_ && wants.isReplicated()) noteSummedWhole(operand);
+  }
   for (auto [result, state] : llvm::zip(op->getResults(), way.results))
     if (!state.isReplicated()) states_[result] = state;
 }
@@ -359,6 +368,8 @@ void TensorPlan::propagateThrough(mlir::Operation* op) {
 bool TensorPlan::propagate() {
   states_.clear();
   takes_.clear();
+  ofSequences_.clear();
+  summedWhole_.clear();
   storedMore_ = false;
   for (mlir::Operation* op : ops_) propagateThrough(op);
   return !storedMore_;

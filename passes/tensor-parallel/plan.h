@@ -27,7 +27,8 @@ class TensorPlan {
  public:
   // Of @main. The job is not changed, but for shapes of reshapes, which are written so that they
   // fit parts as well (openShapes); the rewriter writes those back that work on the whole.
-  TensorPlan(const JobOnAxes& job, std::string axis, int64_t minVocabulary);
+  // `sequences`: what is summed behind a product lies in parts along its sequence.
+  TensorPlan(const JobOnAxes& job, std::string axis, int64_t minVocabulary, bool sequences);
 
   // Reports and fails where the ranks do not divide the heads that a product is reshaped to.
   mlir::LogicalResult run();
@@ -40,10 +41,14 @@ class TensorPlan {
 
   const std::string& axis() const { return axis_; }
   int64_t size() const { return solver_.size(); }
+  bool cutsSequences() const { return sequences_; }
   // Ops on parts that a composite stands for (compiler/analysis/relations/part_forms.h).
   bool hasForm(mlir::Operation* op) const;
   // Updates on parts, whose norms a composite sums up (passes/sharding/norms.h).
   bool sumsNorms(mlir::Operation* op) const;
+  // Sums of terms and of parts of sequences, which a composite adds up in this order
+  // (compiler/analysis/relations/term_sum.h).
+  bool sumsTerms(mlir::Operation* op) const;
   // Ops whose block is looked into: it works on parts like the ops around it.
   bool looksInto(mlir::Operation* op) const { return branches_.contains(op); }
   // Reshapes whose shape was written otherwise, and what it was.
@@ -54,6 +59,8 @@ class TensorPlan {
   const Kept& kept() const { return kept_; }
   // What lies in parts and is put together for its update, by reason: every rank computes that.
   Kept updatedWhole() const;
+  // Terms that are summed whole although sequences are to lie in parts, by reason.
+  const Kept& summedWhole() const { return summedWhole_; }
 
  private:
   struct Trial {
@@ -79,10 +86,17 @@ class TensorPlan {
   void propagateThrough(mlir::Operation* op);
   void propagateInto(mlir::Operation* branch);
   void takeWhole(mlir::Operation* op);
+  // sequences.cc
+  bool isTermOfSequence(mlir::Value value) const;
+  Way solveOnSequences(mlir::Operation* op, llvm::ArrayRef<verify::State> given);
+  std::optional<Way> keepOnSequences(mlir::Operation* op, llvm::ArrayRef<verify::State> given);
+  std::optional<Way> addTermsFirst(mlir::Operation* op, llvm::ArrayRef<verify::State> given);
+  void noteSummedWhole(mlir::OpOperand& use);
 
   JobOnAxes job_;
   std::string axis_;
-  bool staged_;  // of a pipeline
+  bool staged_;     // of a pipeline
+  bool sequences_;  // lie in parts between layers
   Solver solver_;
   Storable storable_;
   int64_t minVocabulary_;
@@ -94,8 +108,9 @@ class TensorPlan {
   llvm::DenseMap<mlir::StringAttr, int> stored_;  // dims of variables that hold parts
   llvm::DenseMap<mlir::Value, verify::State> states_;
   llvm::DenseMap<mlir::OpOperand*, verify::State> takes_;  // where it differs from the value's
+  llvm::DenseSet<mlir::Value> ofSequences_;  // in parts along the sequence, not as a layer's are
   bool storedMore_ = false;
-  Kept kept_;
+  Kept kept_, summedWhole_;
 };
 
 }  // namespace dtranspile::passes

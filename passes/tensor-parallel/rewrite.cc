@@ -24,6 +24,7 @@ void TensorRewriter::run() {
   for (mlir::Operation* op : ops_) {
     if (plan_.hasForm(op)) formed_.push_back(op);
     if (plan_.sumsNorms(op)) normed_.push_back(op);
+    if (plan_.sumsTerms(op)) termSums_.push_back({op, howTermsAreSummed(op)});
   }
   closeShapes();
   const auto makePart = [&](mlir::Value value) {
@@ -37,6 +38,7 @@ void TensorRewriter::run() {
     if (!plan_.looksInto(op)) continue;
     for (mlir::Value argument : op->getRegion(0).getArguments()) makePart(argument);
   }
+  if (plan_.cutsSequences()) sumVectorsTogether();
   for (mlir::Operation* op : ops_) {
     convertOperands(op);
     declareStreams(op);
@@ -92,6 +94,34 @@ mlir::Value TensorRewriter::share(mlir::OpBuilder& builder, mlir::Operation* bef
       declarations_.freshName(before->getBlock(), (pd::nameOf(whole) + "@TERM").str());
   return scale(builder, before->getLoc(), whole, 1.0 / static_cast<double>(plan_.size()), name,
                pd::OpView(before).role(), declarations_);
+}
+
+// Gradients of scales and biases of norms are terms on parts of sequences, and little to send: all
+// that are there in front of the first op that takes one whole are summed in one operation.
+void TensorRewriter::sumVectorsTogether() {
+  mlir::Block* body = job_.main.getBodyBlock();
+  mlir::Operation* first = nullptr;
+  llvm::SmallVector<mlir::OpOperand*> uses;
+  for (mlir::Operation* op : ops_) {
+    if (op->getBlock() != body) continue;
+    const auto see = [&](mlir::Operation* user) {
+      for (mlir::OpOperand& use : user->getOpOperands()) {
+        const State has = plan_.stateOf(use.get());
+        if (!has.isPartial() || has.reduce != dist::Reduce::Sum ||
+            !plan_.takes(use).isReplicated() || verify::rankOf(use.get()) > 1)
+          continue;
+        if (!first) first = op;
+        uses.push_back(&use);
+      }
+    };
+    if (plan_.looksInto(op)) see(op);
+    else op->walk(see);
+  }
+  llvm::erase_if(uses, [&](mlir::OpOperand* use) {
+    mlir::Operation* maker = use->get().getDefiningOp();
+    return !maker || maker->getBlock() != body || !maker->isBeforeInBlock(first);
+  });
+  if (!uses.empty()) makeAll(first, uses);
 }
 
 void TensorRewriter::convertOperands(mlir::Operation* op) {
@@ -195,6 +225,18 @@ void TensorRewriter::composeFormed() {
   for (mlir::Operation* op : formed_) verify::composeParts(pd::OpView(op), parts, declarations_);
   for (mlir::Operation* op : normed_)
     replaceByNormed(pd::OpView(op), symbolOf(comm_), declarations_);
+  for (auto [op, how] : termSums_) verify::composeTermSum(pd::OpView(op), how, declarations_);
+}
+
+verify::TermSum TensorRewriter::howTermsAreSummed(mlir::Operation* op) const {
+  verify::TermSum how;
+  how.comm = symbolOf(comm_);
+  for (mlir::OpOperand& use : op->getOpOperands()) {
+    const State state = plan_.takes(use);
+    how.isTerm.push_back(state.isPartial());
+    if (state.isSplit()) how.dim = state.dim;
+  }
+  return how;
 }
 
 void TensorRewriter::closeShapes() {

@@ -196,6 +196,18 @@ std::optional<Way> Solver::solveInParts(mlir::Operation* op, llvm::ArrayRef<Stat
   return cutBeside(op, std::move(operands), static_cast<unsigned>(given.size()));
 }
 
+std::optional<Way> Solver::solveLinear(mlir::Operation* op, llvm::ArrayRef<State> given) {
+  left_ = kEvaluations;
+  return withTerms(op, given);
+}
+
+std::optional<Way> Solver::solveAsGiven(mlir::Operation* op, llvm::ArrayRef<State> given) {
+  left_ = 1;
+  std::optional<llvm::SmallVector<State, 8>> results = this->results(op, given);
+  if (!results) return std::nullopt;
+  return Way{llvm::SmallVector<State, 8>(given), std::move(*results)};
+}
+
 Way Solver::solve(mlir::Operation* op, llvm::ArrayRef<State> given) {
   if (std::optional<Way> way = solveInParts(op, given)) return *way;
   llvm::SmallVector<unsigned> parts;

@@ -60,6 +60,10 @@ class Solver {
   Way solve(mlir::Operation* op, llvm::ArrayRef<verify::State> given);
   // The same without putting parts together; nothing where that is necessary.
   std::optional<Way> solveInParts(mlir::Operation* op, llvm::ArrayRef<verify::State> given);
+  // The same without summing terms up or cutting wholes.
+  std::optional<Way> solveLinear(mlir::Operation* op, llvm::ArrayRef<verify::State> given);
+  // The same with operands as they are.
+  std::optional<Way> solveAsGiven(mlir::Operation* op, llvm::ArrayRef<verify::State> given);
 
   const std::optional<Indivisible>& indivisible() const { return indivisible_; }
   void forgetIndivisible() { indivisible_.reset(); }

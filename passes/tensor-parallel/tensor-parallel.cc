@@ -29,7 +29,7 @@ struct TensorParallel : impl::TensorParallelBase<TensorParallel> {
     const bool declared = llvm::any_of(job->role.getBody().front().getOps<pd::VarOp>(),
                                        [](pd::VarOp var) { return var->hasAttr(kHeldInParts); });
     TensorPlan plan(*job, llvm::cast<mlir::StringAttr>(job->axes[0]).getValue().str(),
-                    declared ? 1 : tensor_parallel_min_vocabulary.getValue());
+                    declared ? 1 : tensor_parallel_min_vocabulary.getValue(), sequence_parallel);
     if (mlir::failed(plan.run())) return signalPassFailure();
     report(*job, plan);
     TensorRewriter(*job, plan, comms->front()).run();
@@ -40,6 +40,7 @@ struct TensorParallel : impl::TensorParallelBase<TensorParallel> {
   // What stays whole is said, with the reason.
   static void report(const JobOnAxes& job, const TensorPlan& plan) {
     remark(job, plan.kept(), "stays whole on every rank");
+    remark(job, plan.summedWhole(), "is summed whole, and not in parts of a sequence");
     remark(job, plan.updatedWhole(), "is put together for its update, which every rank computes");
     if (plan.stored().empty())
       pd::ProgramOp(job.main).emitWarning(

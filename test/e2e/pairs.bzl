@@ -9,6 +9,7 @@ _MERGE = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
 _ADAPTIVE = ["--adaptive-localsgd", "--adaptive-localsgd-init-k-steps", "3"]
 _LARS = ["--lars", "--lars-coeff", "0.01"]
 _SPLIT = ["--tensor-parallel", "--tensor-parallel-degree", "2"]
+_SEQUENCES = _SPLIT + ["--sequence-parallel"]
 _STAGES = ["--pipeline", "--stages", "2", "--accumulate-steps", "2"]
 
 # one+other -> (driver, {program: words behind its name, or with {} where it stands}). What is compared says the driver: with the
@@ -86,6 +87,14 @@ PAIRS = {
     "recompute_tensor_parallel": ("recompute_case.py", {
         "static26/gpt_tiny": ["2,4", "{}:sqrt"] + _SPLIT,
         "static26/bert_tiny": ["2,4", "{}:sqrt"] + _SPLIT,
+    }),
+    "amp_sequence_parallel": ("amp_case.py", {
+        "static26/gpt_tiny": ["train", "{}", "2,4"] + _SEQUENCES,
+        "static26/bert_tiny": ["overflow", "{}", "2,4"] + _SEQUENCES,
+    }),
+    "recompute_sequence_parallel": ("recompute_case.py", {
+        "static26/gpt_tiny": ["2,4", "{}:sqrt"] + _SEQUENCES,
+        "static26/bert_tiny": ["2,4", "{}:sqrt"] + _SEQUENCES,
     }),
     "gradient_merge_tensor_parallel": ("tensor_parallel_pair_case.py", {
         "static26/gpt_tiny": ["80", "2/2", "4/2"] + _MERGE,

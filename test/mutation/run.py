@@ -100,6 +100,7 @@ STAGES = {
     + ["--localsgd-k-steps", "3"],
     "layers": ["--trainers", "2"] + LAYERS,
     "layers_vocabulary": ["--trainers", "2"] + LAYERS + ["--tensor-parallel-min-vocabulary", "12"],
+    "layers_sequences": ["--trainers", "2"] + LAYERS + ["--sequence-parallel"],
     "layers_replicas": ["--trainers", "4"] + LAYERS,
     "layers_merged": ["--trainers", "4"] + LAYERS + MERGED,
     "layers_amp": ["--trainers", "2"] + LAYERS + ["--amp"],

@@ -58,12 +58,48 @@ void termRead(JobView& view, Edits& edits) {
                   [at = &use, term = operand]() { at->set(term); });
 }
 
+// A part that is read before it is put together, by one of its readers; a term that is cut by its
+// sum, before that.
+void partRead(JobView& view, Edits& edits) {
+  for (auto op : onLayers<dist::AllGatherOp>(view))
+    for (auto [result, operand] : llvm::zip(resultsOf(op), op->getOperands()))
+      for (mlir::OpOperand& use : result.getUses())
+        edits.add(use.getOwner(), "takes the part " + quoted(operand),
+                  [at = &use, part = operand]() { at->set(part); });
+  for (auto op : onLayers<dist::ReduceScatterOp>(view))
+    for (auto [result, operand] : llvm::zip(resultsOf(op), op->getOperands()))
+      for (mlir::OpOperand& use : result.getUses())
+        edits.add(use.getOwner(), "takes the term " + quoted(operand),
+                  [at = &use, term = operand]() { at->set(term); });
+}
+
+// Terms are cut by their sum along another dim.
+void scatteredOtherwise(JobView& view, Edits& edits) {
+  for (auto op : onLayers<dist::ReduceScatterOp>(view)) {
+    auto whole = llvm::dyn_cast<mlir::RankedTensorType>(op.getInputs()[0].getType());
+    auto part = llvm::dyn_cast<mlir::RankedTensorType>(op->getResult(0).getType());
+    const auto dim = static_cast<int64_t>(op.getDim());
+    if (!whole || !part || op->getNumResults() != 1 || dim < 0) continue;
+    const int64_t ranks = whole.getDimSize(dim) / part.getDimSize(dim);
+    for (int64_t other = 0; other < whole.getRank(); ++other) {
+      if (other == dim || whole.isDynamicDim(other) || whole.getDimSize(other) % ranks) continue;
+      llvm::SmallVector<int64_t> extents(whole.getShape());
+      extents[other] /= ranks;
+      edits.add(op, "along dim " + std::to_string(other), [op, other, whole, extents]() {
+        op->setAttr("dim", mlir::Builder(op->getContext()).getI64IntegerAttr(other));
+        op->getResult(0).setType(mlir::RankedTensorType::get(extents, whole.getElementType()));
+      });
+    }
+  }
+}
+
 // Summed over the replicas, who hold the same part, in place of those who hold the others.
 void overReplicas(JobView& view, Edits& edits) {
   const std::string axis = layerAxis(view);
   std::vector<mlir::Operation*> all;
   for (auto op : onLayers<dist::AllReduceOp>(view)) all.push_back(op);
   for (auto op : onLayers<dist::AllGatherOp>(view)) all.push_back(op);
+  for (auto op : onLayers<dist::ReduceScatterOp>(view)) all.push_back(op);
   for (mlir::Operation* op : all)
     for (auto comm : view.job.getOps<dist::CommOp>())
       if (comm.getKind() == dist::CommKind::Group && comm.getCarries() != "layers")
@@ -179,6 +215,9 @@ std::vector<Kind> layerKinds() {
       {group, "layer-sum-behind", "a bias or residual is added once per rank", Place::Main,
        summedBehind},
       {group, "layer-term", "a term is read before it is summed", Place::Main, termRead},
+      {group, "layer-part-read", "a part is read before it is put together", Place::Main, partRead},
+      {group, "layer-scatter-dim", "terms are cut by their sum along another dim", Place::Main,
+       scatteredOtherwise},
       {group, "layer-axis", "summed or put together over other ranks", Place::Main, overReplicas},
       {group, "layer-heads", "heads are cut in the middle", Place::Main, headsInTheMiddle},
       {group, "layer-dim", "cut or put together along another dim", Place::Main, otherDim},

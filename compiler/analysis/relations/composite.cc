@@ -7,6 +7,7 @@
 #include "compiler/analysis/relations/compression.h"
 #include "compiler/analysis/relations/norm_body.h"
 #include "compiler/analysis/relations/part_forms.h"
+#include "compiler/analysis/relations/term_sum.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
@@ -21,15 +22,12 @@ namespace {
 struct CompositeRow {
   llvm::StringLiteral name, type;
 };
-constexpr CompositeRow kComposites[] = {{"sync_batch_norm", "batch_norm"},
-                                        {"sync_batch_norm_grad", "batch_norm_grad"},
-                                        {"lookup_table", "lookup_table"},
-                                        {"lookup_table_v2", "lookup_table_v2"},
-                                        {kCompressedUpdate, "momentum"},
-                                        {kLocalClip, "clip_by_norm"},
-                                        {kShardedClip, "clip_by_norm"},
-                                        {kShardedLars, "lars_momentum"},
-                                        {kShardedLamb, "lamb"}};
+constexpr CompositeRow kComposites[] = {
+    {"sync_batch_norm", "batch_norm"}, {"sync_batch_norm_grad", "batch_norm_grad"},
+    {"lookup_table", "lookup_table"},  {"lookup_table_v2", "lookup_table_v2"},
+    {kCompressedUpdate, "momentum"},   {kTermSum, "sum"},
+    {kLocalClip, "clip_by_norm"},      {kShardedClip, "clip_by_norm"},
+    {kShardedLars, "lars_momentum"},   {kShardedLamb, "lamb"}};
 
 bool isUnderstood(llvm::StringRef composite) {
   return partForm(composite) ||
@@ -83,7 +81,8 @@ mlir::Operation* enterComposite(const Scene& scene, dist::CompositeOp composite)
                              reference),
            nullptr;
   if (!operandsStandFor(scene, composite, reference)) return nullptr;
-  if (isLookup(composite) || isCompression(composite) || partForm(composite.getOp()))
+  if (isLookup(composite) || isCompression(composite) || partForm(composite.getOp()) ||
+      composite.getOp() == kTermSum)
     return reference;
   const bool norms = takesNormsOfParts(composite);
   if (std::string why = norms ? normBodyDiffers(composite) : bodyDiffers(composite, scene.axes());

@@ -4,8 +4,10 @@
 #include "compiler/analysis/relations/composite_body.h"
 #include "compiler/analysis/relations/part_bodies.h"
 #include "compiler/analysis/relations/rpc.h"
+#include "compiler/analysis/relations/term_sum.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "compiler/analysis/relations/updates.h"
+#include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/types.h"
 
@@ -371,6 +373,50 @@ void visitParts(const Scene& scene, dist::CompositeOp composite, mlir::Operation
           });
         }
       });
+}
+
+// A sum is linear: of terms that are summed and cut along a dim it is what it is of parts along
+// that dim. So the rule of the op is asked about parts.
+void visitTermSum(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference) {
+  std::string why;
+  const std::optional<TermSum> how = readTermSum(composite, why);
+  dist::CommOp comm = how ? dist::lookupComm(composite, how->comm) : dist::CommOp();
+  const int axis =
+      comm && !comm.getSubset() && comm.getAxes().size() == 1
+          ? scene.axes().indexOf(llvm::cast<mlir::StringAttr>(comm.getAxes()[0]).getValue())
+          : -1;
+  if (how && axis < 0) why = "sums over other ranks than those of one axis";
+  if (!why.empty()) {
+    scene.report(composite, Message::Level::Refuted, "body",
+                 "is a composite whose body is not the definition of " + composite.getOp().str() +
+                     ": it " + why,
+                 "let the pass that makes composites write it");
+    return scene.giveUnknown(composite, "has another body than its op", reference);
+  }
+  const State part = State::split(how->dim);
+  llvm::SmallVector<Relation, 8> along;
+  for (auto [operand, isTerm] : llvm::zip(composite.getInputs(), how->isTerm)) {
+    Relation relation = scene.of(operand);
+    for (Reading* reading : {&relation.whole, &relation.parts}) {
+      if (!reading->known || !isTerm) continue;
+      // Parts of one dim along two axes are ordered as the axes of the mesh are: not asked here.
+      const bool apart = llvm::none_of(reading->states, [&](const State& state) {
+        return state.isSplit() && (state.dim == how->dim || state.dim == dist::kFlat);
+      });
+      if (apart && reading->states[axis] == State::partial(dist::Reduce::Sum))
+        reading->states[axis] = part;
+      else *reading = {};
+    }
+    if (!relation.whole.known)
+      return scene.giveUnknown(composite,
+                               "sums and cuts a value that is no term of a sum, or is of "
+                               "unknown relation",
+                               reference, operand);
+    along.push_back(std::move(relation));
+  }
+  askReference(
+      scene, composite, reference, [&](unsigned at) -> const Relation& { return along[at]; },
+      [](RuleContext&) {});
 }
 
 }  // namespace dtranspile::verify

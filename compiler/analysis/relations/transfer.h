@@ -41,6 +41,8 @@ void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* 
 void visitLookup(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference);
 // A composite that works on parts (part_forms.h).
 void visitParts(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference);
+// A sum of terms and of parts (term_sum.h).
+void visitTermSum(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference);
 // Does any of the values carry the gradient of the loss?
 bool readsGradient(const Scene& scene, mlir::ValueRange values);
 // The choice of draws that a value follows from which is made from these; null where it follows

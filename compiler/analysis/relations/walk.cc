@@ -7,6 +7,7 @@
 #include "compiler/analysis/relations/compression.h"
 #include "compiler/analysis/relations/part_forms.h"
 #include "compiler/analysis/relations/rpc.h"
+#include "compiler/analysis/relations/term_sum.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
@@ -266,6 +267,7 @@ void Walk::visitComposite(dist::CompositeOp composite) {
     checkForward(scene_, composite, reference);
     return visitParts(scene_, composite, reference);
   }
+  if (composite.getOp() == kTermSum) return visitTermSum(scene_, composite, reference);
   if (isCompression(composite)) return visitCompression(scene_, composite, reference);
   inComposite().visit(composite.getBody().front());
   leaveComposite(scene_, composite, reference);

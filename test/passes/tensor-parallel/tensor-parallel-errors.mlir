@@ -1,6 +1,13 @@
 // RUN: dtranspile-opt %s --tensor-parallel="axes=mp" --split-input-file --verify-diagnostics
 // RUN: not dtranspile-opt %s --tensor-parallel="axes=dp,mp" --split-input-file 2>&1 | FileCheck %s --check-prefix=AXES
+// Sequences in parts need layers in parts, and go with what composes only.
+// RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=2 sequence_parallel=true})" 2>&1 | FileCheck %s --check-prefix=ALONE
+// RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=2 tensor_parallel=true tensor_parallel_degree=2 input_parallel=mp sequence_parallel=true})" 2>&1 | FileCheck %s --check-prefix=INPUT
+// RUN: not dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4 tensor_parallel=true tensor_parallel_degree=2 pipeline=true stages=2 sequence_parallel=true})" 2>&1 | FileCheck %s --check-prefix=STAGES
 
+// ALONE: error: sequence_parallel and tensor_parallel_degree: sequences lie in parts on the ranks that a layer is split over; add --tensor-parallel --tensor-parallel-degree N
+// INPUT: error: sequence_parallel and input_parallel mp: it has not been shown on programs that are split already; leave one of them out
+// STAGES: error: {{.*}}pipeline{{.*}}sequence_parallel{{.*}}stages would have to hand on parts of activations
 // AXES: error: tensor-parallel: layers are split over one axis, and axes names [dp, mp]
 
 // expected-error @below {{is no job: it has no dist.role; run form-job first}}

@@ -1,6 +1,6 @@
-// Relation rules: family `normalization`. layer_norm, group_norm and instance_norm keep samples
-// apart; batch_norm couples them, so it is a site of data parallelism unless it runs on the stored
-// statistics. Notation: rule.h.
+// Relation rules: family `normalization`. layer_norm keeps rows apart, group_norm and instance_norm
+// samples; batch_norm couples them, so it is a site of data parallelism unless it runs on the
+// stored statistics. Notation: rule.h.
 #include "compiler/analysis/relations/kinds.h"
 #include "compiler/analysis/relations/rules/families.h"
 
@@ -30,6 +30,24 @@ void dataNormGrad(RuleContext& context) {
   giveWhole(context, clauses.take_back());
 }
 
+// The dims before begin_norm_axis are rows, each by itself: X may be cut along any of them. So may
+// statistics that are declared with these dims; those that are declared as one dim of all rows
+// along the first only.
+void layerNorm(RuleContext& context) {
+  const mlir::Value x = context.op().input("X");
+  const int rows = static_cast<int>(context.op().getInt("begin_norm_axis"));
+  if (!x || rows < 1) return wholeOnly(context);
+  const auto labels = [&](mlir::Value value) {
+    const int rank = rankOf(value);
+    if (rank != rankOf(x) && rank != rows) return batchLabels(value);
+    Labels own(rank, kWholeDim);
+    for (int i = 0; i < std::min(rows, rank); ++i) own[i] = i;
+    return own;
+  };
+  for (const Clause& clause : context.clauses())
+    giveResults(context, clause, formOf(context, clause, labels), labels);
+}
+
 #define DT_BATCH_NORM \
   "is_test, momentum, epsilon, data_layout, use_global_stats, trainable_statistics"
 #define DT_DATA_NORM "epsilon, slot_dim, summary_decay_rate, enable_scale_and_shift, data_layout"
@@ -53,9 +71,9 @@ const RuleRow kRows[] = {
     {"sync_batch_norm", batchNorm, kBatchNorm, DT_BATCH_NORM},
     {"sync_batch_norm_grad", batchNormGrad, kBatchNormGrad, DT_BATCH_NORM ", ReserveSpace"},
     {"inplace_abn", batchNorm, kBatchNorm, DT_BATCH_NORM ", activation, alpha"},
-    {"layer_norm", batchwise, "X, Scale:w, Bias:w -> Y; X -> Mean, Variance",
+    {"layer_norm", layerNorm, "X, Scale:w, Bias:w -> Y; X -> Mean, Variance",
      "epsilon, begin_norm_axis, is_test"},
-    {"layer_norm_grad", batchwise,
+    {"layer_norm_grad", layerNorm,
      "Y@GRAD:l, X, Mean, Variance, Scale:w -> X@GRAD; Y@GRAD:l, X, Mean, Variance, Scale:ws -> "
      "+Scale@GRAD; Y@GRAD:l, X:s, Scale:ws, Bias:ws -> +Bias@GRAD",
      "epsilon, begin_norm_axis, is_test"},

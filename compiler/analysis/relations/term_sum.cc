@@ -20,7 +20,7 @@ bool isPlainSum(mlir::Operation* op) {
   });
 }
 
-// Reads the three ops of a body in their order. Every argument is added once.
+// Reads the ops of a body. Every argument is added once, in the order of the operands.
 class Reader {
  public:
   explicit Reader(dist::CompositeOp composite) : body_(composite.getBody().front()) {
@@ -49,17 +49,20 @@ class Reader {
     found_.comm = scatter.getCommAttr();
     if (!take(ops_[0]->getOperands(), true) || !take(ops_[2]->getOperands().drop_front(), false) ||
         llvm::is_contained(seen_, false))
-      return "does not add every operand once";
+      return "does not add every operand once, in their order";
     return "";
   }
   TermSum found() && { return std::move(found_); }
 
  private:
   bool take(mlir::ValueRange values, bool term) {
+    unsigned next = 0;
     for (mlir::Value value : values) {
       auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
-      if (!argument || argument.getOwner() != &body_ || seen_[argument.getArgNumber()])
+      if (!argument || argument.getOwner() != &body_ || argument.getArgNumber() < next ||
+          seen_[argument.getArgNumber()])
         return false;
+      next = argument.getArgNumber() + 1;
       seen_[argument.getArgNumber()] = true;
       found_.isTerm[argument.getArgNumber()] = term;
     }

@@ -1,6 +1,7 @@
 #include "compiler/verify/relations/contracts.h"
 
 #include "compiler/analysis/position.h"
+#include "compiler/analysis/relations/averages.h"
 #include "compiler/analysis/relations/compression.h"
 #include "compiler/analysis/relations/contract_texts.h"
 #include "compiler/analysis/relations/table_sum.h"
@@ -136,8 +137,10 @@ void checkSiteLists(mlir::ModuleOp job, const Contracts& contracts, const Deviat
     const auto at = deviations.find(tag);
     const std::set<std::string> found =
         at == deviations.end() ? std::set<std::string>() : at->second;
-    // Of the sum of gradients no variable has a state of its own: sites.h counts the factor.
-    if (found.empty() && listed.empty() && tag != kGradientSumTag)
+    // What these say need not show in a variable: a factor (sites.h), steps between averages of
+    // parameters that have no other state, exchanges of a single trainer.
+    const bool shows = tag != kGradientSumTag && tag != kLocalSgdTag && tag != kGeoTag;
+    if (found.empty() && listed.empty() && shows)
       findings.add(
           messageAt(job, Message::Level::Refuted, "contract",
                     "the contract \"" + tag + "\" lists nothing, and nothing deviates by it",

@@ -28,8 +28,8 @@ REFUSED = [
     ),
     (
         "static26/mlp_stages",
-        ["--trainers", "2", "--lookahead"],
-        "lookahead and pipeline: together they are not there yet",
+        ["--trainers", "2", "--collective-mode", "local_sgd"],
+        "pipeline and localsgd: together they are not there yet",
     ),
 ]
 # accumulate_steps, trainers, what is said of a batch of 16

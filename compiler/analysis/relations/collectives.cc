@@ -5,7 +5,6 @@
 #include "compiler/analysis/relations/averages.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/dist/lookup.h"
-#include "dialects/pd/types.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace dtranspile::verify {
@@ -78,20 +77,6 @@ Reading reducedReading(const Scene& scene, dist::CommOp comm, const Relation& op
     state = scatterDim ? State::split(*scatterDim) : State::replicated();
   }
   return reading;
-}
-
-// Equal parts along a dim that does not divide have a pad, as rows of zeros: softmax, a maximum, a
-// mean would count them. No rule does; only of flattened tensors pads are followed (pads.h).
-constexpr const char* kPadsDim = "cuts a dim into parts that are equal with a pad only";
-int64_t partsOf(const Scene& scene, dist::CommOp comm) {
-  int64_t parts = 1;
-  for (unsigned axis : axesOfComm(scene.axes(), comm)) parts *= scene.axes().sizes[axis];
-  return parts;
-}
-bool padsDim(mlir::Value whole, int64_t dim, int64_t parts) {
-  mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(whole.getType()));
-  return type && dim >= 0 && dim < type.getRank() && !type.isDynamicDim(dim) &&
-         type.getDimSize(dim) % parts != 0;
 }
 
 // What is lost as a whole is lost: the mean over shares of a value is no value of the reference.
@@ -310,10 +295,6 @@ void visitCollective(const Scene& scene, mlir::Operation* op) {
               reduced(scene, comm, input, one.getReduce(), std::nullopt, result.reason);
         })
         .Case([&](dist::ReduceScatterOp one) {
-          if (int64_t parts = partsOf(scene, comm); padsDim(operand, one.getDim(), parts)) {
-            result.reason = {kPadsDim, -1, {}};
-            return;
-          }
           result.relation =
               reduced(scene, comm, input, one.getReduce(), one.getDim(), result.reason);
         })
@@ -352,11 +333,6 @@ void visitSlice(const Scene& scene, dist::SliceOp slice) {
   Relation relation = scene.of(slice.getInput());
   const bool even = slice.getLayout().getKind() == dist::LayoutKind::Even;
   const bool cuts = even || slice.getAxes().size() == 1;
-  int64_t parts = 1;
-  for (auto name : slice.getAxes().getAsValueRange<mlir::StringAttr>())
-    if (int axis = scene.axes().indexOf(name); axis >= 0) parts *= scene.axes().meshSizes[axis];
-  if (even && padsDim(slice.getInput(), slice.getDim(), parts))
-    return scene.store.lose(slice.getOutput(), {kPadsDim, -1, slice.getInput()});
   for (Reading* reading : {&relation.whole, &relation.parts})
     for (auto name : slice.getAxes().getAsValueRange<mlir::StringAttr>()) {
       int axis = scene.axes().indexOf(name);

@@ -186,6 +186,7 @@ struct Uses {
   explicit Uses(dist::RoleOp role) {
     role.walk([&](mlir::Operation* op) {
       if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
+        set_.insert(set.getVar());
         if (auto program = op->getParentOfType<pd::ProgramOp>();
             program && program.getSymName() == "startup")
           established.insert(set.getVar());
@@ -196,12 +197,13 @@ struct Uses {
           read.insert(symbol.getValue());
     });
   }
-  llvm::StringSet<> read, established;
+  llvm::StringSet<> read, set_, established;
 };
 
-// What a role keeps for itself it has for a reason: it begins with a value that start-up sets, and
-// something reads it. Any other variable is no part of the step and none of the reference, and
-// whoever runs, saves or loads the job would be asked for its value.
+// What a role keeps for itself it has for a reason: something reads it, and then it begins with a
+// value that start-up sets, or a step leaves a result in it. Any other variable is no part of the
+// step and none of the reference, and whoever runs, saves or loads the job would be asked for its
+// value.
 void checkOwn(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   llvm::StringSet<> originals;
   for (auto var : reference->getRegion(0).getOps<pd::VarOp>()) originals.insert(var.getSymName());
@@ -210,10 +212,10 @@ void checkOwn(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
     const llvm::StringRef name = var.getSymName();
     if (originals.contains(name)) continue;
     const bool read = uses.read.contains(name);
-    if (read && uses.established.contains(name)) continue;
+    if (read ? uses.established.contains(name) : uses.set_.contains(name)) continue;
     refute(rung, var, "variable",
            "adds the variable `" + name.str() + "`, which the reference does not have, and " +
-               (read ? "no start-up program sets it" : "nothing reads it"),
+               (read ? "no start-up program sets it" : "nothing reads or sets it"),
            read ? "set it in the start-up program of its role" : "remove it");
   }
 }

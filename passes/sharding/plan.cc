@@ -1,6 +1,5 @@
 #include "passes/sharding/plan.h"
 
-#include "compiler/analysis/relations/pads.h"
 #include "compiler/analysis/relations/rule.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/declarations.h"
@@ -124,12 +123,9 @@ std::optional<std::vector<Piece>> ShardPlan::ofNormed(
   if (!options_.norms || op->getBlock() != pd::ProgramOp(job_.main).getBodyBlock() ||
       !takesNorms(view))
     return std::nullopt;
-  for (mlir::OpOperand& operand : op->getOpOperands()) {
-    const bool part = isPartOfNormed(view, operand.get());
-    if (pieces(operand) != (part ? Piece::Part : Piece::Whole) ||
-        (part && verify::Pads(options_.axis).of(operand.get()) != verify::Pad::Zero))
+  for (mlir::OpOperand& operand : op->getOpOperands())
+    if (pieces(operand) != (isPartOfNormed(view, operand.get()) ? Piece::Part : Piece::Whole))
       return std::nullopt;
-  }
   std::vector<Piece> results;
   for (mlir::Value result : op->getResults())
     results.push_back(isPartOfNormed(view, result) ? Piece::Part : Piece::Whole);

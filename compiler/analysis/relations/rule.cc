@@ -8,7 +8,6 @@
 #include <map>
 
 #include "compiler/analysis/relations/needs.h"
-#include "compiler/analysis/relations/pads.h"
 #include "compiler/analysis/relations/rules/families.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/ops/declared.h"
@@ -136,25 +135,6 @@ bool fitsFlat(const Form& form, const Reading& reading, mlir::Value result) {
   });
 }
 
-// A sum over all elements of a flat part counts its pad too. The axis along which one is added up
-// that is not known to be zero; -1: none.
-int addsPad(const Form& form, const Axes& axes, const Reading& result,
-            const RuleContext::Lookup& lookup, mlir::Value& operand) {
-  for (unsigned axis = 0; axis < axes.count(); ++axis) {
-    if (!result.states[axis].isPartial()) continue;
-    for (const Term& term : form.terms) {
-      const Reading& reading = lookup(term.value).whole;
-      if (term.use == Use::Shape || !reading.known || !reading.states[axis].isSplit() ||
-          reading.states[axis].dim != dist::kFlat ||
-          Pads(axes.names[axis]).of(term.value) == Pad::Zero)
-        continue;
-      operand = term.value;
-      return static_cast<int>(axis);
-    }
-  }
-  return -1;
-}
-
 bool perShare(const Reading& reading) {
   return reading.known &&
          llvm::any_of(reading.states, [](const State& state) { return state.isParts(); });
@@ -241,13 +221,6 @@ void RuleContext::result(llvm::StringRef slot, unsigned index, const Form& given
   if (relation.whole.known && !fitsFlat(form, relation.whole, op_.output(slot, index))) {
     relation.whole.known = relation.parts.known = false;
     evaluated.reason = {"has another shape than the flat part that it would be cut like", -1, {}};
-    evaluated.site = false;
-  }
-  mlir::Value padded;
-  if (int axis = relation.whole.known ? addsPad(form, axes_, relation.whole, lookup_, padded) : -1;
-      axis >= 0) {
-    relation.whole.known = relation.parts.known = false;
-    evaluated.reason = {"adds up a flat part whose pad is not known to be zero", axis, padded};
     evaluated.site = false;
   }
   reasons_[number] = std::move(evaluated.reason);

@@ -13,8 +13,8 @@ namespace dtranspile::verify {
 namespace {
 
 // Walks over a body by rules alone, on four ranks; `split` lists the inputs that are S(0),
-// or `name:flat` those that are S(flat), `partial` those that are P(sum). Says what the first
-// result of the last op is: "S(0)", "R", "site" where it is evaluated per share, "?" and why.
+// `partial` those that are P(sum). Says what the first result of the last op is: "S(0)", "R",
+// "site" where it is evaluated per share, "?" and why.
 class Walk {
  public:
   Walk() {
@@ -55,8 +55,6 @@ class Walk {
       relation.parts.states[0] = State::parts();
       relation.uneven = isRagged(input.getValue());
     }
-    if (lists(split, (input.getName() + ":flat").str()))
-      relation.whole.states[0] = State::split(dist::kFlat);
     if (lists(partial, input.getName()))
       relation.whole.states[0] = State::partial(dist::Reduce::Sum);
     relations_[input.getValue()] = relation;
@@ -256,44 +254,6 @@ TEST_CASE("a mean over rows whose number differs between the ranks is a site") {
           %m = pd.mean X(%s) -> Out("m") : (tensor<?xf32>) -> tensor<1xf32>)",
        "x k", "site"},
   });
-}
-
-// Its pad begins as zero, and is added up with the rest.
-TEST_CASE("a sum over a flat part is that of the whole where its pad stays zero") {
-  const std::string x = R"(%x = pd.input "x" : tensor<3xf32>
-          )";
-  const std::string norm =
-      R"(
-          %n = pd.squared_l2_norm X(%y) -> Out("n") : (tensor<3xf32>) -> tensor<1xf32>)";
-  const auto one = [](const std::string& type, const std::string& words = "") {
-    return "%y = pd." + type + " X(%x) -> Out(\"y\") {" + words +
-           "} : (tensor<3xf32>) -> tensor<3xf32>";
-  };
-  const std::string unknown = "? adds up a flat part whose pad is not known to be zero";
-  const std::pair<std::string, std::string> rows[] = {
-      {x + R"(%n = pd.squared_l2_norm X(%x) -> Out("n") : (tensor<3xf32>) -> tensor<1xf32>)",
-       "dp: P(sum)"},
-      {x + one("square") + norm, "dp: P(sum)"},
-      {x + one("tanh") + norm, "dp: P(sum)"},
-      {x + one("scale", "scale = 2.0 : f32") + norm, "dp: P(sum)"},
-      {x + one("scale", "scale = 1.0 : f32, bias = 1.0 : f32") + norm, unknown},
-      {x + one("exp") + norm, unknown},
-      {x + one("cos") + norm, unknown},
-      {x + one("reciprocal") + norm, unknown},
-      // As optimizers divide: 0/(√0 + ε).
-      {x + R"(%r = pd.sqrt X(%x) -> Out("r") : (tensor<3xf32>) -> tensor<3xf32>
-          %e = pd.scale X(%r) -> Out("e") {scale = 1.0 : f32, bias = 1.0e-6 : f32} : (tensor<3xf32>) -> tensor<3xf32>
-          %y = pd.elementwise_div X(%x) Y(%e) -> Out("y") {axis = -1 : i32} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>)" +
-           norm,
-       "dp: P(sum)"},
-      {x + R"(%y = pd.elementwise_div X(%x) Y(%x) -> Out("y") {axis = -1 : i32} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>)" +
-           norm,
-       unknown},
-  };
-  for (const auto& [body, answer] : rows) {
-    INFO(body);
-    CHECK_THAT(Walk().answer(body, "x:flat"), Catch::StartsWith(answer));
-  }
 }
 
 TEST_CASE("an attribute or input that a row does not name makes the answer unknown, by name") {

@@ -543,6 +543,7 @@ def framework(check):
 
 SAID = {
     "lookahead": ("", ["--lookahead"]),  # no entry of files: an optimizer of the framework
+    "sequence_parallel": ("", ["--tensor-parallel", "--tensor-parallel-degree", "2", "--sequence-parallel", "--trainers", "4"]),
     "recompute": ('recompute: true recompute_configs { checkpoints: "auto" }', []),
     "mode pserver": ("mode: PS", ["--pservers", "2"]),
     "use_hierarchical_allreduce": (
@@ -566,7 +567,7 @@ def pairs(check):
         for name in row[:2]:
             text, more = SAID.get(name, (name + ": true", []))
             texts.append(text)
-            words += more
+            words += more if "--trainers" not in words else [word for word in more if word not in ("--trainers", "4")]
         path = write(check, "pair.prototxt", "\n".join(texts))
         done = check.call("strategy", "check", path, *words)
         said = "error: %s and %s: " % tuple(row[:2]) in done.stderr

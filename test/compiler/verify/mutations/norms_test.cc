@@ -23,7 +23,7 @@ void refutedWith(const std::function<void(mlir::ModuleOp, dist::AllReduceOp)>& e
         },
         program, strategy);
     INFO(program << "\n" << messagesOf(report));
-    CHECK(exitCode(report.overall()) == 1);
+    notVerified(report);
   }
 }
 
@@ -74,28 +74,6 @@ TEST_CASE("names in the bodies of composites, which exports write too") {
   refutedNamed("learning_rate_0", "the variable `learning_rate_0`");
   refutedNamed("mean_0.tmp_0", "`mean_0.tmp_0`, which the reference computes");
   refutedNamed("fc_0.tmp_0@GRAD", "`fc_0.tmp_0@GRAD`, which the reference computes");
-}
-
-TEST_CASE("declarations of what bodies of composites make") {
-  Strategy strategy = unfused(4);
-  strategy.tensor_parallel = true;
-  strategy.tensor_parallel_degree = 2;
-  const auto edited = [&](const std::function<void(pd::DeclOp)>& edit) {
-    return verifyEdited(
-        [&](mlir::ModuleOp, pd::ProgramOp main) {
-          auto norm = opsOfType(opsOf<dist::CompositeOp>(main).at(0), "squared_l2_norm").at(0);
-          edit(pd::Declarations().find(main.getBodyBlock(), pd::nameOf(norm.output("Out"))));
-        },
-        "fluid18/lars_mlp", strategy);
-  };
-  CHECK_THAT(refuted(edited([](pd::DeclOp decl) {
-                       decl.setDtypeAttr(mlir::Builder(decl.getContext()).getI32IntegerAttr(6));
-                     }),
-                     "declaration")
-                 .text,
-             Catch::Matchers::Contains("and it is declared float64 [1]"));
-  CHECK_THAT(refuted(edited([](pd::DeclOp decl) { decl.erase(); }), "declaration").text,
-             Catch::Matchers::Contains("which its program does not declare"));
 }
 
 }  // namespace dtranspile::verify::test

@@ -212,7 +212,7 @@ TEST_CASE("a variable of the job's own is set at start-up, and read") {
         },
         "fluid18/mnist_mlp", everyThird);
     CHECK_THAT(refuted(report, "variable").text,
-               Contains("adds the variable `undeclared_extra`") && Contains("nothing reads it"));
+               Contains("adds the variable `undeclared_extra`") && Contains("nothing reads or sets it"));
   }
   SECTION("it says that it stands for itself") {
     VerifyReport report = verifyEdited(
@@ -223,7 +223,7 @@ TEST_CASE("a variable of the job's own is set at start-up, and read") {
           extra->setAttr(dist::kRelAttr, dist::RelAttr::of(extra.getSymNameAttr(), {}));
         },
         "fluid18/mnist_mlp", everyThird);
-    CHECK_THAT(refuted(report, "variable").text, Contains("nothing reads it"));
+    CHECK_THAT(refuted(report, "variable").text, Contains("nothing reads or sets it"));
   }
   SECTION("start-up does not set it") {
     VerifyReport report = verifyEdited(

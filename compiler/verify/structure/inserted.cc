@@ -103,8 +103,7 @@ class Types {
   // them. Versions of the framework differ in whether one number has a dim.
   static bool mayBePartOf(const pd::TensorInfo& made, const pd::TensorInfo& whole) {
     if (made.elements() == 1 && whole.elements() == 1) return true;
-    if (made.rank() == 1 && made.elements() >= 0 && made.elements() <= whole.elements())
-      return true;
+    if (made.rank() == 1 && made.elements() > 1 && made.elements() <= whole.elements()) return true;
     if (made.rank() != whole.rank()) return false;
     for (auto [own, all] : llvm::zip(made.dims, whole.dims))
       if (own >= 0 && all >= 0 && own > all) return false;

@@ -211,8 +211,8 @@ TEST_CASE("a variable of the job's own is set at start-up, and read") {
           llvm::cast<pd::VarOp>(builder.clone(*counter(job))).setSymName("undeclared_extra");
         },
         "fluid18/mnist_mlp", everyThird);
-    CHECK_THAT(refuted(report, "variable").text,
-               Contains("adds the variable `undeclared_extra`") && Contains("nothing reads or sets it"));
+    CHECK_THAT(refuted(report, "variable").text, Contains("adds the variable `undeclared_extra`") &&
+                                                     Contains("nothing reads or sets it"));
   }
   SECTION("it says that it stands for itself") {
     VerifyReport report = verifyEdited(

@@ -208,12 +208,25 @@ void say(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef text) {
   job->setAttr(dist::kContractsAttr, builder.getArrayAttr(entries));
 }
 
+Strategy served(const std::function<void(Strategy&)>& edit) {
+  Strategy strategy;
+  strategy.trainers = 2;
+  strategy.mode = "pserver";
+  strategy.pservers = {"127.0.0.1:6170"};
+  strategy.sync_mode = false;
+  edit(strategy);
+  return strategy;
+}
+
 TEST_CASE("a contract says what the job does, in these words and with these numbers") {
-  Strategy averaged = unfused(4), compressed = unfused(2);
+  Strategy averaged = unfused(4), compressed = unfused(2), rounded = unfused(4),
+           summed = unfused(4);
   averaged.collective_mode = "local_sgd";
   averaged.localsgd_k_steps = 3;
   compressed.dgc = true;
   compressed.dgc_min_size = 10000;
+  rounded.fp16_allreduce = true;
+  summed.scale_strategy = "sum";
   const struct {
     const char* program;
     Strategy strategy;
@@ -222,6 +235,18 @@ TEST_CASE("a contract says what the job does, in these words and with these numb
       {"static26/resnet_thin", unfused(4), {"parts", "batch_statistics"}},
       {"fluid18/mnist_mlp", averaged, {"local_sgd"}},
       {"fluid18/mnist_mlp", compressed, {"dgc"}},
+      {"fluid18/mnist_mlp", rounded, {"fp16_wire"}},
+      {"fluid18/mnist_mlp", summed, {"gradient_sum"}},
+      {"fluid18/mnist_mlp", served([](Strategy&) {}), {"staleness"}},
+      {"fluid18/fit_a_line",
+       served([](Strategy& s) { s.enable_dc_asgd = true; }),
+       {"delay_compensation"}},
+      {"fluid18/mnist_mlp",
+       served([](Strategy& s) {
+         s.geo_sgd_mode = true;
+         s.geo_sgd_need_push_nums = 3;
+       }),
+       {"geo"}},
   };
   Jobs jobs;
   for (const auto& row : rows) {

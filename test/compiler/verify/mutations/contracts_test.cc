@@ -238,6 +238,12 @@ TEST_CASE("a contract says what the job does, in these words and with these numb
       {"fluid18/mnist_mlp", rounded, {"fp16_wire"}},
       {"fluid18/mnist_mlp", summed, {"gradient_sum"}},
       {"fluid18/mnist_mlp", served([](Strategy&) {}), {"staleness"}},
+      {"fluid18/mnist_mlp",
+       served([](Strategy& s) {
+         s.max_merge_var_num = 3;
+         s.independent_recv_thread = true;
+       }),
+       {"staleness"}},
       {"fluid18/fit_a_line",
        served([](Strategy& s) { s.enable_dc_asgd = true; }),
        {"delay_compensation"}},

@@ -85,8 +85,8 @@ TEST_CASE("declarations of what bodies of composites make") {
         [&](mlir::ModuleOp, pd::ProgramOp main) {
           auto norm = opsOfType(opsOf<dist::CompositeOp>(main).at(0), "squared_l2_norm").at(0);
           // Bodies declare what they make themselves.
-          pd::DeclOp decl = pd::Declarations().find(norm.operation()->getBlock(),
-                                                    pd::nameOf(norm.output("Out")));
+          pd::DeclOp decl =
+              pd::Declarations().find(norm.operation()->getBlock(), pd::nameOf(norm.output("Out")));
           REQUIRE(decl);
           edit(decl);
         },

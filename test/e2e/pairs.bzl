@@ -3,6 +3,8 @@ docs/composition.md names is there.
 
 A pair is a driver of this folder and a row of words per program. `pair_<one>_<other>` runs all programs of a pair."""
 
+load(":tiers.bzl", "first_of", "tier")
+
 _LEVELS = ["--use-hierarchical-allreduce", "--hierarchical-allreduce-inter-nranks", "2"]
 _SQRT = ["--recompute", "--recompute-checkpoints", "sqrt"]
 _MERGE = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
@@ -204,6 +206,7 @@ def pair_matrix(tools):
                     "//test/corpus:" + program.split("/")[0],
                     "//test/corpus:rounding_noise.txt",
                 ] + tools,
+                tags = [] if program == first_of(programs) else ["slow"],
             )
         native.test_suite(
             name = "pair_" + pair,
@@ -226,6 +229,7 @@ def combinations(tools):
                 "//test/corpus:static26",
                 "//test/corpus:rounding_noise.txt",
             ] + tools,
+            tags = tier("combination_" + name),
         )
 
 def shown_test(name, page):

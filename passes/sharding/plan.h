@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/analysis/relations/pads.h"
 #include "llvm/ADT/MapVector.h"
 #include "passes/support/relations.h"
 #include "passes/support/variables.h"
@@ -84,6 +85,7 @@ class ShardPlan {
   void chooseStored();
   bool canGather(mlir::OpOperand& use, const Touches& touches) const;
   bool isReplicated(mlir::Value value) const;
+  bool addsPad(mlir::Value part, Piece sum) const;
   std::optional<std::vector<Piece>> ofNormed(
       mlir::Operation* op, llvm::function_ref<Piece(mlir::OpOperand&)> pieces) const;
   std::optional<std::vector<Piece>> evaluate(mlir::Operation* op,
@@ -97,6 +99,7 @@ class ShardPlan {
   verify::Axes axes_;  // as rules see them: none of them a data axis
   int axis_;
   verify::Relation relations_[4];  // by Piece
+  mutable verify::Pads pads_{verify::Pads::Lies::Whole};
   std::vector<Gradient> gradients_;
   std::vector<SumToCut> sums_;
   llvm::DenseMap<mlir::Value, Piece> pieces_;

@@ -30,14 +30,16 @@ uint32_t dimsOfShare(const Form& form, const Axes& axes, RelationOf relationOf, 
 }
 
 // How an operand enters an op that is evaluated per share: R as it is, all else as what its rank
-// has. A partial value is its share's own contribution; that of a gradient only where the op is
-// linear in it, since the share's own gradient has another scale.
+// has; but a part of a flattened tensor is none of the batch. A partial value is its share's own
+// contribution; that of a gradient only where the op is linear in it, since the share's own
+// gradient has another scale.
 bool enterShare(const Term& term, const Relation& relation, const Axes& axes, Reading& reading) {
   reading = relation.whole;
   bool partial = false;
   for (unsigned axis = 0; axis < axes.count(); ++axis) {
     State& state = reading.states[axis];
     if (!axes.isData[axis] || !(state.isSplit() || state.isPartial())) continue;
+    if (state.isSplit() && state.dim == dist::kFlat) return false;
     partial |= state.isPartial();
     state = State::parts();
   }

@@ -467,6 +467,8 @@ class Measurement:
                 if strict not in originals:
                     originals[strict] = native.original(job, names if strict else [])
                 difference = native.difference(entry["folder"], originals[strict], entry["kind"])
+                if entry["group"] == "request":  # the job is right, and another one than asked for
+                    difference = difference or "the manifest asks for something else"
                 if difference and entry["group"] not in ROUNDING:
                     difference = self.over_reals(difference, job, entry, native, originals)
                 verdict = "holes" if difference else "equivalent"

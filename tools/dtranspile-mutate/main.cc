@@ -55,6 +55,15 @@ Json namesOf(mlir::ModuleOp job) {
   return names;
 }
 
+// What the mutant's manifest says was asked for.
+Json takeRequest(mlir::OwningOpRef<mlir::ModuleOp>& module) {
+  if (!module) return {};
+  auto text = (*module)->getAttrOfType<mlir::StringAttr>(mutate::kRequestAttr);
+  Json asked = text ? Json::parse(text.getValue().str()) : Json::object();
+  (*module)->removeAttr(mutate::kRequestAttr);
+  return asked;
+}
+
 // A folder, or a module alone, which gets the manifest that transpile would write.
 mlir::FailureOr<Job> read(mlir::MLIRContext* context, const std::string& path) {
   if (!llvm::StringRef(path).ends_with(".mlir")) return readJob(context, path);
@@ -86,6 +95,10 @@ int run(const Flags& flags) {
     line.update(verdictOf(*job, {}));
     print(line);
   }
+  (*job->module)
+      ->setAttr(
+          mutate::kRequestAttr,
+          mlir::StringAttr::get(&context, job->manifest.value("strategy", Json::object()).dump()));
   std::vector<mutate::Choice> choices = mutate::choose(*job->module, flags.seed, flags.count);
   for (size_t i = flags.first; i < choices.size(); ++i) {
     Json line = {{"mutant", i}, {"group", choices[i].kind->group}, {"kind", choices[i].kind->name}};
@@ -95,12 +108,13 @@ int run(const Flags& flags) {
     line["what"] = mutant.what;
     Job changed;
     changed.module = std::move(mutant.module);
+    const Json asked = takeRequest(changed.module);
     if (!changed.module || mlir::failed(mlir::verify(*changed.module))) {
       line["verdict"] = changed.module ? "structure" : "unchanged";
       print(line);
       continue;
     }
-    changed.manifest = makeManifest(*changed.module, job->manifest["strategy"]);
+    changed.manifest = makeManifest(*changed.module, asked);
     verify::VerifyOptions options;
     if (mutant.kind->changesSource) options.given = findModule(*job->module, "source");
     line.update(flags.verify ? verdictOf(changed, options) : Json{{"verdict", "made"}});

@@ -1,7 +1,7 @@
 """How many wrong jobs `verify` accepts of those that are made by editing the text of a right one,
-line by line, without tools/dtranspile-mutate and its table: jobs are made in many ways (WAYS, and
-those of run.py), their text is edited in ways (EDITS) that know the syntax of a module, and what
-stands twice in it, but not what it means. What is accepted is run beside its original as run.py
+line by line, without tools/dtranspile-mutate and its table: jobs are made in the ways of run.py,
+their text is edited in ways (EDITS) that know the syntax of a module, and what stands
+twice in it, but not what it means. What is accepted is run beside its original as run.py
 does; what does not compute the same is a hole.
 
     text_edits.py TOOLS CORPUS --jobs CASE@WAY ... [--seed N] [--count K] [--edits NAME ...]
@@ -29,103 +29,9 @@ import run  # noqa: E402
 from editors import EDITS, Editor  # noqa: E402
 from texts import Text, indent  # noqa: E402
 
-PIPELINE = ["--pipeline", "--accumulate-steps", "2"]
-SERVERS = run.SERVERS
-LAYERS = run.LAYERS
-SQRT = ["--recompute", "--recompute-checkpoints", "sqrt"]
-MERGED = run.MERGED
-# Ways that run.py does not have: combinations of three features and more, schedules, tables.
-WAYS = {
-    "stages_first": [
-        "--trainers",
-        "2",
-        "--pipeline",
-        "--accumulate-steps",
-        "4",
-        "--schedule-mode",
-        "F-then-B",
-    ],
-    "stages_interleaved": [
-        "--trainers",
-        "2",
-        "--pipeline",
-        "--stages",
-        "2",
-        "--virtual-stages",
-        "2",
-        "--accumulate-steps",
-        "4",
-    ],
-    "stages_weights": [
-        "--trainers",
-        "2",
-        "--pipeline",
-        "--stages",
-        "2",
-        "--accumulate-steps",
-        "4",
-        "--schedule-mode",
-        "ZB-H1",
-    ],
-    "stages_of_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],
-    "stages_merged_amp": ["--trainers", "2", "--amp"] + PIPELINE + MERGED,
-    "stages_recompute_amp": ["--trainers", "4", "--amp"] + PIPELINE + SQRT,
-    "stages_layers_shards": ["--trainers", "8", "--sharding"] + PIPELINE + LAYERS,
-    "stages_lamb_amp": ["--trainers", "4", "--lamb", "--amp"] + PIPELINE,
-    "shards_merged_amp": ["--trainers", "2", "--sharding", "--amp"] + MERGED,
-    "shards_recompute_lamb": ["--trainers", "4", "--sharding", "--sharding-degree", "2", "--lamb"]
-    + SQRT,
-    "shards3_merged_recompute": ["--trainers", "2", "--sharding", "--sharding-stage", "3"]
-    + MERGED
-    + SQRT,
-    "shards_half": ["--trainers", "4", "--sharding", "--sharding-degree", "2", "--fp16-allreduce"],
-    "shards_asp_lookahead": [
-        "--trainers",
-        "2",
-        "--sharding",
-        "--asp",
-        "--lookahead",
-        "--lookahead-k",
-        "2",
-    ],
-    "merged_lars_recompute": ["--trainers", "3", "--lars"] + MERGED + SQRT,
-    "amp_lookahead_asp": ["--trainers", "2", "--amp", "--asp", "--lookahead", "--lookahead-k", "2"],
-    "amp_offload": ["--trainers", "2", "--amp", "--recompute-offload"] + SQRT,
-    "pure_half": ["--trainers", "2", "--amp", "--use-pure-fp16", "--use-fp16-guard", "false"],
-    "pure_brain": ["--trainers", "2", "--amp", "--use-pure-bf16", "--use-fp16-guard", "false"],
-    "sequences_amp": ["--trainers", "2", "--amp", "--sequence-parallel"] + LAYERS,
-    "sequences_recompute": ["--trainers", "4", "--sequence-parallel"] + LAYERS + SQRT,
-    "layers_shards_merged": ["--trainers", "4", "--sharding"] + LAYERS + MERGED,
-    "input_shards": ["--trainers", "4", "--sharding", "--input-parallel", "mp"] + LAYERS,
-    "input_amp": ["--trainers", "4", "--amp", "--input-parallel", "mp"] + LAYERS,
-    "dgc_ramp": ["--trainers", "2", "--dgc", "--dgc-min-size", "1", "--dgc-sparsity", "0.5", "0.75"]
-    + ["--dgc-rampup-begin-step", "1", "--dgc-rampup-step", "2"],
-    "adaptive_lamb": ["--trainers", "3", "--adaptive-localsgd", "--lamb"],
-    "local_later": [
-        "--trainers",
-        "4",
-        "--collective-mode",
-        "local_sgd",
-        "--localsgd-k-steps",
-        "2",
-        "--localsgd-begin-step",
-        "2",
-    ],
-    "summed": ["--trainers", "3", "--scale-strategy", "sum"],
-    "divided": ["--trainers", "2", "--scale-strategy", "reference"],
-    "servers_lamb": SERVERS + ["--lamb"],
-    "servers_recompute": SERVERS + SQRT,
-    "servers_summed": SERVERS + ["--sum-distributed-tables"],
-    "servers_whole": SERVERS + ["--slice-var-up", "false"],
-    "async_merged": SERVERS
-    + ["--preset", "async", "--max-merge-var-num", "2", "--send-queue-size", "4"],
-    "async_thread": SERVERS + ["--preset", "async", "--independent-recv-thread"],
-    "async_later": SERVERS + ["--preset", "async", "--min-send-grad-num-before-recv", "8"],
-}
-
 
 def flags_of(way):
-    return WAYS.get(way) or run.OPTIONS.get(way) or run.STAGES[way]
+    return run.OPTIONS.get(way) or run.STAGES[way]
 
 
 class Jobs:

@@ -166,9 +166,8 @@ STAGES.update({
     ],
     "stages_of_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],
     "stages_merged_amp": ["--trainers", "2", "--amp"] + PIPELINE + MERGED,
-    "stages_recompute_amp": ["--trainers", "4", "--amp"] + PIPELINE + SQRT,
     "stages_layers_shards": ["--trainers", "8", "--sharding"] + PIPELINE + LAYERS,
-    "stages_lamb_amp": ["--trainers", "4", "--lamb", "--amp"] + PIPELINE,
+    "stages_lamb_amp": ["--trainers", "4", "--lamb", "--amp", "--stages", "2"] + PIPELINE,
     "shards_merged_amp": ["--trainers", "2", "--sharding", "--amp"] + MERGED,
     "shards_recompute_lamb": ["--trainers", "4", "--sharding", "--sharding-degree", "2", "--lamb"]
     + SQRT,
@@ -215,7 +214,7 @@ STAGES.update({
     "servers_summed": SERVERS + ["--sum-distributed-tables"],
     "servers_whole": SERVERS + ["--slice-var-up", "false"],
     "async_merged": SERVERS
-    + ["--preset", "async", "--max-merge-var-num", "2", "--send-queue-size", "4"],
+    + ["--preset", "async", "--max-merge-var-num", "2", "--independent-recv-thread"],
     "async_thread": SERVERS + ["--preset", "async", "--independent-recv-thread"],
     "async_later": SERVERS + ["--preset", "async", "--min-send-grad-num-before-recv", "8"],
 })

@@ -371,8 +371,8 @@ class Native:
                 ways.append(way)
             elif way == "init" and names:
                 return self.original(job, [], label)  # some of them cannot be fetched
-            elif way == "init" and "has no value for" in text:
-                continue  # of variables that passes have added: they begin in start-up
+            elif way == "init" and ("has no value for" in text or "the program declares" in text):
+                continue  # of variables that passes have added, or made half: they begin in start-up
             elif way == "init" or not ways:
                 raise RuntimeError("the right job does not run:\n" + text)
         if names:

@@ -80,8 +80,11 @@ bool sendsSingles(mlir::ModuleOp job) {
   return firstInRoles<mlir::Operation*>(job, sends) != nullptr;
 }
 
+// One that a rank takes of its own share, at the top: those of blocks stay as they are.
 bool isNormOfBatch(mlir::Operation* op) {
-  if (!pd::OpView::isFrameworkOp(op) || pd::OpView(op).type() != "batch_norm") return false;
+  if (!llvm::isa<pd::ProgramOp>(op->getParentOp()) || !pd::OpView::isFrameworkOp(op) ||
+      pd::OpView(op).type() != "batch_norm")
+    return false;
   const pd::OpView norm(op);
   const auto said = [&](const char* name) {
     auto flag = llvm::dyn_cast_or_null<mlir::BoolAttr>(norm.attr(name));
@@ -205,12 +208,13 @@ constexpr StrategyFact kShapeFacts[] = {
      }},
     {"dgc", compressionOf},
     {"sync_batch_norm",
-     [](mlir::ModuleOp job, const Json&) {
-       if (firstInRoles<dist::CompositeOp>(
-               job, [](dist::CompositeOp op) { return op.getOp() == "sync_batch_norm"; }))
-         return Json(true);
-       const bool local = firstInRoles<mlir::Operation*>(job, isNormOfBatch) != nullptr;
-       return local && replicas(job) > 1 ? Json(false) : Json();
+     [](mlir::ModuleOp job, const Json& manifest) {
+       const bool asked = manifest["strategy"]["sync_batch_norm"] == true;
+       if (asked && replicas(job) > 1 && firstInRoles<mlir::Operation*>(job, isNormOfBatch))
+         return Json(false);
+       const bool made = static_cast<bool>(firstInRoles<dist::CompositeOp>(
+           job, [](dist::CompositeOp op) { return op.getOp() == "sync_batch_norm"; }));
+       return made ? Json(true) : Json();
      }},
     {"scale_strategy", scaleOf},
     {"sharding", [](mlir::ModuleOp job, const Json&) { return Json(sizeOf(job, "sharding") > 0); }},

@@ -177,7 +177,25 @@ Json compressionOf(mlir::ModuleOp job, const Json& manifest) {
   return firstInRoles<mlir::Operation*>(job, isCompressed) ? Json(false) : Json();
 }
 
+// Of every feed that the request names: along which dim the ranks' samples lie.
+Json batchDimsOf(mlir::ModuleOp job, const Json& manifest) {
+  Json shown = manifest["strategy"]["batch_dims"];
+  if (!shown.is_array() || replicas(job) == 1) return {};
+  const Json feeds = manifest.value("feeds", Json::array());
+  for (Json& entry : shown) {
+    if (!entry.is_string()) return {};
+    const std::string name = llvm::StringRef(entry.get<std::string>()).split('=').first.str();
+    for (const Json& feed : feeds)
+      if (feed["name"] == name)
+        entry = name + "=" +
+                (feed["batch"].is_null() ? "none"
+                                         : std::to_string(feed["batch"]["dim"].get<int64_t>()));
+  }
+  return shown;
+}
+
 constexpr StrategyFact kShapeFacts[] = {
+    {"batch_dims", batchDimsOf},
     {"mode",
      [](mlir::ModuleOp job, const Json& manifest) {
        const Json& asked = manifest["strategy"]["mode"];

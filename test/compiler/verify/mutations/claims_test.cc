@@ -133,6 +133,18 @@ TEST_CASE("a variable that a pass adds is no parameter") {
   CHECK_THAT(refuted(report, "variable").text, Contains("it is a parameter"));
 }
 
+TEST_CASE("a job holds what it was made from and what it is compared with, and no other module") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(job.getBody());
+    for (auto module : job.getOps<mlir::ModuleOp>()) {
+      auto copy = llvm::cast<mlir::ModuleOp>(builder.clone(*module));
+      copy.setSymName("again");
+      return;
+    }
+  });
+  CHECK_THAT(refuted(report, "program").text, Contains("neither @source"));
+}
+
 TEST_CASE("gradients that are averaged where every rank takes steps of its own") {
   VerifyReport report = verifyEdited(
       [](mlir::ModuleOp, pd::ProgramOp main) {

@@ -221,8 +221,8 @@ constexpr StrategyFact kShapeFacts[] = {
     {"fp16_allreduce",
      [](mlir::ModuleOp job, const Json& manifest) {
        if (declares(job, "fp16_wire")) return Json(true);
-       return manifest["strategy"]["fp16_allreduce"] == true && sendsSingles(job) ? Json(false)
-                                                                                  : Json();
+       const bool asked = manifest["strategy"]["fp16_allreduce"] == true;
+       return asked && replicas(job) > 1 && sendsSingles(job) ? Json(false) : Json();
      }},
     {"dgc", compressionOf},
     {"sync_batch_norm",

@@ -93,8 +93,13 @@ bool isNormOfBatch(mlir::Operation* op) {
   return !said("is_test") && !said("use_global_stats");
 }
 
-// Parameters lie in parts in stage 3, in the others what updates keep for them does.
+// Parameters lie in parts in stage 3, in the others what updates keep for them does, copies in full
+// among it.
 Json stageOf(mlir::ModuleOp job, const Json& asked) {
+  auto source = job.lookupSymbol<mlir::ModuleOp>("source");
+  const auto isGiven = [&](pd::VarOp variable) {
+    return source && source.lookupSymbol<pd::VarOp>(variable.getSymName());
+  };
   bool parameters = false, state = false;
   for (auto role : job.getOps<dist::RoleOp>())
     for (auto variable : role.getOps<pd::VarOp>()) {
@@ -102,7 +107,7 @@ Json stageOf(mlir::ModuleOp job, const Json& asked) {
       if (!relation) continue;
       for (dist::AxisRelAttr one : relation.getAxes())
         if (one.getAxis().getValue() == "sharding" && one.getState() == dist::StateKind::Split)
-          (variable.getParameter() ? parameters : state) = true;
+          (variable.getParameter() && isGiven(variable) ? parameters : state) = true;
     }
   if (parameters) return 3;
   if (!state) return {};

@@ -184,7 +184,7 @@ STAGES.update({
         "--lookahead-k",
         "2",
     ],
-    "merged_lars_recompute": ["--trainers", "3", "--lars"] + MERGED + SQRT,
+    "merged_lars_recompute": ["--trainers", "4", "--lars"] + MERGED + SQRT,
     "amp_lookahead_asp": ["--trainers", "2", "--amp", "--asp", "--lookahead", "--lookahead-k", "2"],
     "amp_offload": ["--trainers", "2", "--amp", "--recompute-offload"] + SQRT,
     "pure_half": ["--trainers", "2", "--amp", "--use-pure-fp16", "--use-fp16-guard", "false"],
@@ -196,7 +196,7 @@ STAGES.update({
     "input_amp": ["--trainers", "4", "--amp", "--input-parallel", "mp"] + LAYERS,
     "dgc_ramp": ["--trainers", "2", "--dgc", "--dgc-min-size", "1", "--dgc-sparsity", "0.5", "0.75"]
     + ["--dgc-rampup-begin-step", "1", "--dgc-rampup-step", "2"],
-    "adaptive_lamb": ["--trainers", "3", "--adaptive-localsgd", "--lamb"],
+    "adaptive_lamb": ["--trainers", "4", "--adaptive-localsgd", "--lamb"],
     "local_later": [
         "--trainers",
         "4",
@@ -207,7 +207,7 @@ STAGES.update({
         "--localsgd-begin-step",
         "2",
     ],
-    "summed": ["--trainers", "3", "--scale-strategy", "sum"],
+    "summed": ["--trainers", "4", "--scale-strategy", "sum"],
     "divided": ["--trainers", "2", "--scale-strategy", "reference"],
     "servers_lamb": SERVERS + ["--lamb"],
     "servers_recompute": SERVERS + SQRT,

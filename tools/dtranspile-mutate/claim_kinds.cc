@@ -77,9 +77,10 @@ void variableAlone(JobView& view, Edits& edits) {
       const dist::AxisSetAttr here = at ? at.lookup(axis) : dist::AxisSetAttr();
       if (size != 1 && !(here && here.count() == 1)) continue;
       const auto along = mlir::StringAttr::get(variable.getContext(), axis);
-      for (auto state : {dist::AxisRelAttr::partial(along, dist::Reduce::Max),
-                         dist::AxisRelAttr::different(
-                             along, mlir::StringAttr::get(variable.getContext(), "local_sgd"))})
+      llvm::SmallVector<dist::AxisRelAttr> wrong = {dist::AxisRelAttr::different(along, "nobody")};
+      // Of a mesh that is as small passes may say what they would of a larger one.
+      if (size != 1) wrong.push_back(dist::AxisRelAttr::partial(along, dist::Reduce::Max));
+      for (dist::AxisRelAttr state : wrong)
         edits.add(variable, "is declared otherwise along " + axis.str() + ", where it is alone",
                   [variable, relation, state]() mutable {
                     variable->setAttr(

@@ -53,6 +53,7 @@ class Lists {
 
   // Why the op may not; empty where it may.
   std::string wrongWith(pd::OpView op) const {
+    if (movesOnly(op.type())) return "";
     const bool backward = op.role() & pd::kBackward;
     const bool gradient = op.spec() && op.spec()->gradient;
     // What adds gradients up, or stands for one, is of the precision that they have.
@@ -78,10 +79,13 @@ class Lists {
   static DType typeOf(const Changes& changes) {
     return changes.half == "bfloat16" ? DType::kBFloat16 : DType::kFloat16;
   }
+  static bool movesOnly(llvm::StringRef type) {
+    return type == "memcpy" || type == "assign" || type == "share_data";
+  }
   static bool isOfGradients(llvm::StringRef type) {
-    return llvm::is_contained({"sum", "assign", "scale", "fill_constant", "fill_any_like",
-                               "fill_zeros_like", "fill_zeros_like2"},
-                              type);
+    return llvm::is_contained(
+        {"sum", "scale", "fill_constant", "fill_any_like", "fill_zeros_like", "fill_zeros_like2"},
+        type);
   }
 
   // By name, whatever it was cast to; or in a slot of statistics.

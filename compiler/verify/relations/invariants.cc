@@ -111,14 +111,20 @@ void Invariants::checkEstablished(const std::string& quoted, const Variable& var
          "set it in the start-up program, or declare it equal to the reference's");
 }
 
-// Of one coordinate there is nothing to put together, to combine or to tell apart: a variable that
-// is said to differ there is one that nobody compares, and nobody looks for its contract.
+// A variable that some ranks of an axis have, and of these one, is R along it: there is nothing to
+// put together, to combine or to tell apart. One that is said to differ there is one that nobody
+// compares. Of an axis of one coordinate passes may say what they would of more, but for contracts
+// that there are none of.
 bool Invariants::checkAlone(const std::string& quoted, const Variable& variable) {
   auto relation = pd::VarOp(variable.op)->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
   if (!relation) return true;
   for (dist::AxisRelAttr one : relation.getAxes()) {
     const int axis = store_.axes().indexOf(one.getAxis().getValue());
     if (axis < 0 || sizeAlong(variable, axis) != 1 || one.getState() == dist::StateKind::Replicated)
+      continue;
+    const bool different = one.getState() == dist::StateKind::Different;
+    if (store_.axes().meshSizes[axis] == 1 &&
+        (!different || question_.contracts.declares(one.getTag().getValue())))
       continue;
     if (question_.startup) return false;  // said once
     std::string declared;

@@ -70,10 +70,10 @@ bool isSingle(mlir::Type type) {
 
 // A gradient travels in single precision.
 bool sendsSingles(mlir::ModuleOp job) {
-  const auto sends = [](mlir::Operation* op) {
+  const auto sends = [&](mlir::Operation* op) {
     if (!llvm::isa<dist::AllReduceOp, dist::ReduceScatterOp>(op)) return false;
-    auto comm = mlir::SymbolTable::lookupNearestSymbolFrom<dist::CommOp>(
-        op, op->getAttrOfType<mlir::FlatSymbolRefAttr>("comm"));
+    auto name = op->getAttrOfType<mlir::FlatSymbolRefAttr>("comm");
+    auto comm = name ? job.lookupSymbol<dist::CommOp>(name.getAttr()) : dist::CommOp();
     return comm && comm.getCarries() == "gradients" &&
            llvm::any_of(op->getOperandTypes(), isSingle);
   };
@@ -274,7 +274,7 @@ constexpr StrategyFact kShapeFacts[] = {
     {"sequence_parallel",
      [](mlir::ModuleOp job, const Json&) {
        const auto overLayers = [&](dist::ReduceScatterOp op) {
-         auto comm = mlir::SymbolTable::lookupNearestSymbolFrom<dist::CommOp>(op, op.getCommAttr());
+         auto comm = job.lookupSymbol<dist::CommOp>(op.getCommAttr().getAttr());
          return comm && llvm::equal(comm.getAxes().getAsValueRange<mlir::StringAttr>(),
                                     llvm::ArrayRef<llvm::StringRef>{"mp"});
        };

@@ -535,6 +535,7 @@ class Measurement:
         originals, names = {}, []
         out = os.path.join(self.work, "mutants")
         more = ["--all"] if self.flags.execute else []
+        more += ["--kinds"] + self.flags.kinds if self.flags.kinds else []
         for entry in mutants(self.mutate, job, self.flags.seed, self.flags.count, out, more):
             if entry["mutant"] < 0:
                 names = entry["names"]

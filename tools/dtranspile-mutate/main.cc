@@ -22,6 +22,7 @@ struct Flags {
   std::string job, output;
   uint64_t seed = 1;
   size_t count = 1, first = 0;
+  std::vector<std::string> kinds;
   bool verify = false, list = false, all = false, widen = false;
 };
 
@@ -101,6 +102,9 @@ int run(const Flags& flags) {
           mlir::StringAttr::get(&context, job->manifest.value("strategy", Json::object()).dump()));
   std::vector<mutate::Choice> choices = mutate::choose(*job->module, flags.seed, flags.count);
   for (size_t i = flags.first; i < choices.size(); ++i) {
+    if (!flags.kinds.empty() && !llvm::is_contained(flags.kinds, choices[i].kind->name) &&
+        !llvm::is_contained(flags.kinds, choices[i].kind->group))
+      continue;
     Json line = {{"mutant", i}, {"group", choices[i].kind->group}, {"kind", choices[i].kind->name}};
     print(line);  // so that a reader knows which one it was if verification never ends
     mutate::Mutant mutant = mutate::make(*job->module, flags.seed, choices[i]);
@@ -141,6 +145,7 @@ int main(int argc, char** argv) {
   app.add_flag("--all", flags.all, "with --verify: writes those too that are not verified");
   app.add_option("--seed", flags.seed, "equal seeds make equal mutants");
   app.add_option("--count", flags.count, "mutants of every kind");
+  app.add_option("--kinds", flags.kinds, "of these kinds or groups only; all, if none is named");
   app.add_option("--first", flags.first, "number of the first one");
   app.add_flag("--verify", flags.verify, "says what verification makes of each");
   app.add_flag(

@@ -338,6 +338,21 @@ MODELS18 = [
     "yolo",
 ]
 
+# The same of the corpus whole.
+WHOLE = [
+    "burgers",
+    "capsule_net",
+    "cbow_tree",
+    "cuts_and_writes",
+    "ernie_of_fluid",
+    "loose_windows",
+    "multi_embeddings",
+    "scheduled_feeding",
+    "sine_waves",
+    "soft_forces",
+    "swish_equation",
+]
+
 # Trained with activations computed again: all cases of the corpora but those that draw what no dropout draws.
 RECOMPUTE = [
     "fluid18/adadelta_mlp",

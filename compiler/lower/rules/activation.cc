@@ -120,6 +120,36 @@ const LoweringRule kRules[] = {
     {"tanh_grad_grad", Inner::None,
      "d = or(grad_x@GRAD, 0); Out@GRAD = -2 * Out * or(grad_out, 0) * d; grad_out@GRAD = (1 - Out "
      "* Out) * d"},
+    {"celu_grad_grad", Inner::None,
+     "d = grad_x@GRAD; e = exp(min(X, 0) / alpha); X@GRAD = X > 0 ? 0 : d * grad_out * e / alpha; "
+     "grad_out@GRAD = X > 0 ? d : d * e"},
+    {"softplus_double_grad", Inner::None,
+     "d = grad_x@GRAD; s = sigmoid(beta * X); X@GRAD = beta * X > threshold ? 0 : d * grad_out * "
+     "beta * s * (1 - s); grad_out@GRAD = beta * X > threshold ? d : d * s"},
+    {"sin_double_grad", Inner::None,
+     "d = grad_x@GRAD; X@GRAD = -sin(X) * or(grad_out, 0) * d; grad_out@GRAD = cos(X) * d"},
+    {"cos_double_grad", Inner::None,
+     "d = grad_x@GRAD; X@GRAD = -cos(X) * or(grad_out, 0) * d; grad_out@GRAD = -sin(X) * d"},
+    {"abs_double_grad", Inner::None, "grad_out@GRAD = grad_x@GRAD * sign(x)"},
+    // And of those: a flows into the gradient by the forward value, b into that by the gradient.
+    {"tanh_triple_grad", Inner::None,
+     "a = or(grad_out_new@GRAD, 0); b = or(grad_out_grad@GRAD, 0); g = grad_out_forward; d = "
+     "grad_x_grad_forward; Out@GRAD = -2 * d * (g * a + Out * b); grad_out_forward@GRAD = -2 * Out "
+     "* d * a; grad_x_grad_forward@GRAD = (1 - Out * Out) * b - 2 * Out * g * a"},
+    {"sigmoid_triple_grad", Inner::None,
+     "a = or(grad_out@GRAD, 0); b = or(grad_grad_out@GRAD, 0); g = fwd_grad_out; d = grad_grad_x; "
+     "s = 1 - 2 * Out; Out@GRAD = d * (s * b - 2 * g * a); fwd_grad_out@GRAD = s * d * a; "
+     "grad_grad_x@GRAD = s * g * a + Out * (1 - Out) * b"},
+    {"sin_triple_grad", Inner::None,
+     "a = or(grad_x@GRAD, 0); b = or(grad_out_grad@GRAD, 0); g = or(grad_out_forward, 0); d = "
+     "or(grad_x_grad_forward, 0); X@GRAD = -d * (cos(X) * g * a + sin(X) * b); "
+     "grad_out_forward@GRAD = -sin(X) * d * a; grad_x_grad_forward@GRAD = cos(X) * b - sin(X) * g "
+     "* a"},
+    {"cos_triple_grad", Inner::None,
+     "a = or(grad_x@GRAD, 0); b = or(grad_out_grad@GRAD, 0); g = or(grad_out_forward, 0); d = "
+     "or(grad_x_grad_forward, 0); X@GRAD = d * (sin(X) * g * a - cos(X) * b); "
+     "grad_out_forward@GRAD = -cos(X) * d * a; grad_x_grad_forward@GRAD = -sin(X) * b - cos(X) * g "
+     "* a"},
     {"relu6", Inner::None, "Out = min(max(X, 0), threshold)"},
     {"relu6_grad", Inner::None, "X@GRAD = Out > 0 && Out < threshold ? Out@GRAD : 0"},
     {"brelu", Inner::None, "Out = min(max(X, t_min), t_max)"},

@@ -118,6 +118,13 @@ const LoweringRule kRules[] = {
      "x = or(DDX, 0); y = or(DDY, 0); Y@GRAD = DX * (Out * y - x) / Y; DOut = -DX * y; DDOut = (x "
      "- "
      "Out * y) / Y"},
+    // a, b and c flow into the gradients by X, by Y and by the gradient of the result.
+    {"elementwise_add_triple_grad", Inner::None,
+     "D_DDX = D_DDOut + 0 * DDX; D_DDY = D_DDOut + 0 * DDY"},
+    {"elementwise_mul_triple_grad", Inner::None,
+     "a = or(D_DX, 0); b = or(D_DY, 0); c = or(D_DDOut, 0); u = or(DDX, 0); v = or(DDY, 0); "
+     "D_X = c * v; D_Y = c * u; D_DOut = a * v + b * u; D_DDX = b * DOut + c * Y; "
+     "D_DDY = a * DOut + c * X"},
     {"elementwise_heaviside", Inner::None, "Out = X == 0 ? Y : X > 0 ? 1 : 0"},
     {"elementwise_heaviside_grad", Inner::None,
      "X@GRAD = Out@GRAD == Out@GRAD ? 0 : 0; Y@GRAD = X == 0 ? Out@GRAD : 0"},

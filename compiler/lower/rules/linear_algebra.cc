@@ -285,6 +285,62 @@ LogicalResult lowerMatmulSecondGrad(OpLowering& op) {
   return dy ? productGradients(op, productOf(op, *ddx, *y), *g, std::nullopt, dy) : llvm::success();
 }
 
+// An output that is a sum of products, of which some may be absent.
+LogicalResult sumOf(OpLowering& op, llvm::StringRef slot, llvm::ArrayRef<TensorRef> terms) {
+  OpLowering::Bindings bindings;
+  std::string text = (slot + " = 0").str();
+  for (auto [i, term] : llvm::enumerate(terms)) {
+    bindings.tensors.emplace_back("t" + std::to_string(i), term);
+    text += " + t" + std::to_string(i);
+  }
+  return op.formula(text, bindings);
+}
+
+// And the gradient of the second gradient's results. With what flows into X@GRAD, Y@GRAD and
+// grad_out@GRAD, `a`, `b` and `c`: X@GRAD = c · ddyᵀ, Y@GRAD = ddxᵀ · c, grad_out@GRAD = a · ddy +
+// ddx · b, grad_grad_x@GRAD = dOut · bᵀ + c · Yᵀ, grad_grad_y@GRAD = aᵀ · dOut + Xᵀ · c.
+LogicalResult lowerMatmulThirdGrad(OpLowering& op) {
+  auto x = op.in("X"), y = op.in("Y"), g = op.in("grad_out"), ddx = op.in("grad_grad_x"),
+       ddy = op.in("grad_grad_y"), a = op.in("grad_x@GRAD"), b = op.in("grad_y@GRAD"),
+       c = op.in("grad_grad_out@GRAD");
+  if (!x || !y || !g) return op.unsupported("an absent input");
+  if (op.hasUnknown()) return op.unsupported("extents that depend on data");
+  if (x->dims.empty() || y->dims.empty()) return noGradient(op, *x, *y, *g);
+  if (auto out = op.out("grad_out@GRAD")) {
+    std::vector<TensorRef> terms;
+    for (auto [left, right] : {std::pair{a, ddy}, {ddx, b}}) {
+      if (!left || !right) continue;
+      const Product p = productOf(op, *left, *right);
+      if (!plainBatches(p.a, p.b)) return op.unsupported("batch dims that broadcast in part");
+      terms.push_back(op.temporary("term", out->dtype, out->dims));
+      if (failed(multiply(op, p.a, p.b, resultOf(p, terms.back()), 1))) return llvm::failure();
+    }
+    if (failed(sumOf(op, "grad_out@GRAD", terms))) return llvm::failure();
+  }
+  // Gradients by the left (or the right) factor of products, given what flows into each product.
+  struct Part {
+    std::optional<TensorRef> left, right, flow;
+  };
+  auto give = [&](llvm::StringRef slot, bool ofLeft, std::initializer_list<Part> parts) {
+    auto out = op.out(slot);
+    if (!out) return llvm::success();
+    std::vector<TensorRef> terms;
+    for (const Part& part : parts) {
+      if (!part.left || !part.right || !part.flow) continue;
+      terms.push_back(op.temporary("term", out->dtype, out->dims));
+      const auto by = std::optional<TensorRef>(terms.back());
+      if (failed(productGradients(op, productOf(op, *part.left, *part.right), *part.flow,
+                                  ofLeft ? by : std::nullopt, ofLeft ? std::nullopt : by)))
+        return llvm::failure();
+    }
+    return sumOf(op, slot, terms);
+  };
+  if (failed(give("X@GRAD", true, {{x, ddy, c}})) || failed(give("Y@GRAD", false, {{ddx, y, c}})) ||
+      failed(give("grad_grad_x@GRAD", true, {{x, b, g}, {x, y, c}})))
+    return llvm::failure();
+  return give("grad_grad_y@GRAD", false, {{a, y, g}, {x, y, c}});
+}
+
 // addmm: Beta · Input + Alpha · X · Y, Input broadcast.
 LogicalResult lowerAddmm(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), out = op.out("Out");
@@ -354,6 +410,7 @@ const LoweringRule kRules[] = {
     choiceRule("matmul_v2", lowerMatmul, "dt_matmul(alpha=-)"),
     choiceRule("matmul_v2_grad", lowerMatmulGrad, "dt_matmul_grad(alpha=-)"),
     functionRule("matmul_v2_grad_grad", lowerMatmulSecondGrad),
+    functionRule("matmul_v2_triple_grad", lowerMatmulThirdGrad),
     choiceRule("bmm", lowerMatmul, "dt_matmul(trans_x=-, trans_y=-, alpha=-)"),
     choiceRule("bmm_grad", lowerMatmulGrad, "dt_matmul_grad(trans_x=-, trans_y=-, alpha=-)"),
     callRule("mv", "dt_matmul(Y=Vec, trans_x=-, trans_y=-, alpha=-)"),

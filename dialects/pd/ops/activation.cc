@@ -38,6 +38,32 @@ const OpRow kRows[] = {
      inferAll<"X">},
     {"tanh_grad_grad", "Out?, grad_out?, grad_x@GRAD -> Out@GRAD?, grad_out@GRAD?", "", kPure,
      inferAll<"Out">},
+    {"celu_grad_grad", "X, grad_out, grad_x@GRAD -> X@GRAD?, grad_out@GRAD?", "alpha:f=1", kPure,
+     inferAll<"X">},
+    {"softplus_double_grad", "X, grad_out, grad_x@GRAD -> X@GRAD?, grad_out@GRAD?",
+     "beta:f=1, threshold:f=20", kPure, inferAll<"X">},
+    {"sin_double_grad", "X, grad_out?, grad_x@GRAD -> X@GRAD?, grad_out@GRAD?", "", kPure,
+     inferAll<"X">},
+    {"cos_double_grad", "X, grad_out?, grad_x@GRAD -> X@GRAD?, grad_out@GRAD?", "", kPure,
+     inferAll<"X">},
+    {"abs_double_grad", "x, grad_x@GRAD -> grad_out@GRAD?", "", kPure, inferAll<"x">},
+    // Gradients of those: forward values first, then what flows into their results.
+    {"tanh_triple_grad",
+     "Out, grad_out_forward, grad_x_grad_forward, grad_out_new@GRAD?, grad_out_grad@GRAD? -> "
+     "Out@GRAD?, grad_out_forward@GRAD?, grad_x_grad_forward@GRAD?",
+     "", kPure, inferAll<"Out">},
+    {"sigmoid_triple_grad",
+     "Out, fwd_grad_out, grad_grad_x, grad_out@GRAD?, grad_grad_out@GRAD? -> Out@GRAD?, "
+     "fwd_grad_out@GRAD?, grad_grad_x@GRAD?",
+     "", kPure, inferAll<"Out">},
+    {"sin_triple_grad",
+     "X, grad_out_forward?, grad_x_grad_forward?, grad_x@GRAD?, grad_out_grad@GRAD? -> X@GRAD?, "
+     "grad_out_forward@GRAD?, grad_x_grad_forward@GRAD?",
+     "", kPure, inferAll<"X">},
+    {"cos_triple_grad",
+     "X, grad_out_forward?, grad_x_grad_forward?, grad_x@GRAD?, grad_out_grad@GRAD? -> X@GRAD?, "
+     "grad_out_forward@GRAD?, grad_x_grad_forward@GRAD?",
+     "", kPure, inferAll<"X">},
     {"relu6", "X -> Out", "threshold:f=6", kPure, inferSame<"X", "Out">},
     {"relu6_grad", "Out, Out@GRAD -> X@GRAD?", "threshold:f=6", kPure,
      inferSame<"Out@GRAD", "X@GRAD">},

@@ -106,7 +106,7 @@ std::optional<int64_t> windowCount(const Window& window) {
     return std::nullopt;
   int64_t room = window.input + window.before + window.after - extent - 1;
   if (window.ceil) room += window.stride - 1;
-  if (room < 0) return std::nullopt;
+  if (room < 0 && !(window.one && room > -window.stride)) return std::nullopt;
   return room / window.stride + 1;
 }
 
@@ -133,6 +133,7 @@ std::optional<llvm::SmallVector<Window, 3>> windowsOf(const OpView& op,
   for (unsigned i = 0; i < axes; ++i) {
     Window window{request.input[i], request.kernel[i], strides[i], dilations[i]};
     window.ceil = request.isPool && spec && spec->attribute("ceil_mode") && op.getBool("ceil_mode");
+    window.one = request.isPool;
     if (algorithm == "EXPLICIT" && !readSides(paddings, i, axes, window)) {
       error = "has " + std::to_string(paddings.size()) + " paddings for " + std::to_string(axes) +
               " spatial axes";

@@ -102,6 +102,17 @@ llvm::LogicalResult inferMatmulV2(InferContext& c) {
   return inferProduct(c, "trans_x", "trans_y", !scalarDims(c).empty());
 }
 
+// Each takes after what it is the gradient of: those that flow back through X's gradient after X.
+llvm::LogicalResult inferMatmulThirdGradient(InferContext& c) {
+  for (auto [output, input] : {std::pair{"X@GRAD", "X"},
+                               {"Y@GRAD", "Y"},
+                               {"grad_out@GRAD", "grad_out"},
+                               {"grad_grad_x@GRAD", "X"},
+                               {"grad_grad_y@GRAD", "Y"}})
+    if (const TensorInfo* info = c.in(input)) c.out(output, *info);
+  return llvm::success();
+}
+
 // [b, m, k] · [b, k, n] → [b, m, n]; no broadcasting.
 llvm::LogicalResult inferBmm(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");

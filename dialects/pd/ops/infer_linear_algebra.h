@@ -17,6 +17,7 @@ std::optional<Dims> matmulDims(MatmulShape shape);
 llvm::LogicalResult inferMul(InferContext& c);
 llvm::LogicalResult inferMatmul(InferContext& c);
 llvm::LogicalResult inferMatmulV2(InferContext& c);
+llvm::LogicalResult inferMatmulThirdGradient(InferContext& c);
 llvm::LogicalResult inferBmm(InferContext& c);
 llvm::LogicalResult inferMv(InferContext& c);
 llvm::LogicalResult inferDot(InferContext& c);

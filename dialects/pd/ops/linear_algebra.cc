@@ -40,6 +40,10 @@ const OpRow kRows[] = {
     {"matmul_v2_grad_grad",
      "X, Y, grad_out, grad_x@GRAD?, grad_y@GRAD? -> X@GRAD?, Y@GRAD?, grad_out@GRAD?",
      "trans_x:b=false, trans_y:b=false", kPure, inferGradients},
+    {"matmul_v2_triple_grad",
+     "X, Y, grad_out, grad_grad_x?, grad_grad_y?, grad_x@GRAD?, grad_y@GRAD?, grad_grad_out@GRAD? "
+     "-> X@GRAD?, Y@GRAD?, grad_out@GRAD?, grad_grad_x@GRAD?, grad_grad_y@GRAD?",
+     "trans_x:b=false, trans_y:b=false", kPure, inferMatmulThirdGradient},
     {"bmm", "X, Y -> Out", "", kPure, inferBmm},
     {"bmm_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
     {"mv", "X, Vec -> Out", "", kPure, inferMv},

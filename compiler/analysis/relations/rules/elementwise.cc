@@ -130,6 +130,13 @@ const RuleRow kRows[] = {
      "DDX:l, DDY:l, DX, Out, Y => Y@GRAD; DX:l, DDY:l, Out:s -> DOut; DDX:l, DDY:l, Out, Y => "
      "DDOut",
      "axis"},
+    {"elementwise_add_triple_grad", pointwise,
+     "D_DDOut:l, DDX:s -> D_DDX; D_DDOut:l, DDY:s -> D_DDY", "axis"},
+    {"elementwise_mul_triple_grad", pointwise,
+     "D_DDOut:l, DDY:l, X:s -> D_X; D_DDOut:l, DDX:l, Y:s -> D_Y; "
+     "D_DX:l, D_DY:l, DDX, DDY, DOut:s => D_DOut; D_DY:l, D_DDOut:l, DOut, Y, X:s => D_DDX; "
+     "D_DX:l, D_DDOut:l, DOut, X, Y:s => D_DDY",
+     "axis"},
     {"elementwise_div", divideRule, "X:f, Y -> Out", "axis"},
     {"elementwise_div_grad", divideRule,
      "Out@GRAD:l, Y, X:s -> X@GRAD; Out@GRAD:l, Out:l, Y -> Y@GRAD", "axis"},

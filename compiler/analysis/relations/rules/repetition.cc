@@ -128,15 +128,20 @@ Repeated repeatedLabels(RuleContext& context, mlir::Value x, mlir::Value out) {
   return tiled(context, op, x, out);
 }
 
+// As the kernels of expand_as_v2: `target_shape` counts where it has all extents.
+bool knowsShape(const pd::OpView& op) {
+  const std::vector<int64_t> shape = op.getInts("target_shape");
+  return !shape.empty() && llvm::all_of(shape, [](int64_t extent) { return extent >= 0; });
+}
+
 // Linear in X: copies of a multiple are a multiple of the copies. Not shareable, as the number of
 // copies would have to be that of the whole.
 void repeat(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value x = op.input("X"), out = op.output("Out");
   if (!x || !out) return;
-  // With a tensor to be like it broadcasts against that.
-  if (op.type() == "expand_as_v2" && op.input("Y") && op.getInts("target_shape").empty())
-    return pointwise(context);
+  // With a tensor to be like it broadcasts against that, unless the program knows all extents.
+  if (op.type() == "expand_as_v2" && op.input("Y") && !knowsShape(op)) return pointwise(context);
   Repeated repeated = repeatedLabels(context, x, out);
   Form form;
   form.shareable = false;

@@ -147,6 +147,12 @@ const LoweringRule kRules[] = {
     formulaRule("clip", Inner::None, "Out = min(max(X, or(Min, min)), or(Max, max))",
                 "dt_clip_rows"),
     {"clip_grad", Inner::None, "X@GRAD = X > or(Min, min) && X < or(Max, max) ? Out@GRAD : 0"},
+    {"pow_double_grad", Inner::None,
+     "d = grad_x@GRAD; f = or(FactorTensor, factor);"
+     "X@GRAD = f == 0 || f == 1 ? 0 : or(grad_out, 0) * d * f * (f - 1) * pow(X, f - 2);"
+     "grad_out@GRAD = f == 0 ? 0 : d * f * pow(X, f - 1)"},
+    {"clip_double_grad", Inner::None,
+     "grad_out@GRAD = X > or(Min, min) && X < or(Max, max) ? grad_x@GRAD : 0"},
     formulaRule("clip_by_norm", Inner::All,
                 "n = sqrt(sum(X * X)); k = max_norm / n;"
                 // 1.x has NaN of a norm of 0.

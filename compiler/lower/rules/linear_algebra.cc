@@ -285,6 +285,39 @@ LogicalResult lowerMatmulSecondGrad(OpLowering& op) {
   return dy ? productGradients(op, productOf(op, *ddx, *y), *g, std::nullopt, dy) : llvm::success();
 }
 
+// The same of mul, whose operands are matrices of grouped dims.
+LogicalResult lowerMulSecondGrad(OpLowering& op) {
+  auto x = op.in("X"), y = op.in("Y"), g = op.in("DOut"), ddx = op.in("DDX"), ddy = op.in("DDY"),
+       dx = op.out("DX"), dy = op.out("DY"), ddout = op.out("DDOut");
+  if (!x || !y || !g) return op.unsupported("an absent input");
+  if (op.hasUnknown()) return op.unsupported("extents that depend on data");
+  const std::vector<std::pair<llvm::StringRef, OpLowering::CallValue>> columns = {
+      {"x_num_col_dims", op.op().getInt("x_num_col_dims")},
+      {"y_num_col_dims", op.op().getInt("y_num_col_dims")}};
+  if (ddout) {
+    OpLowering::Bindings bindings;
+    std::string text = "DDOut = 0 * DOut";
+    for (auto [a, b] : {std::pair{ddx, y}, {x, ddy}}) {
+      if (!a || !b) continue;
+      const std::string name = "t" + std::to_string(bindings.tensors.size());
+      bindings.tensors.emplace_back(name, op.temporary("term", ddout->dtype, ddout->dims));
+      text += " + " + name;
+      op.call("dt_mul", {.tensors = {{"X", *a}, {"Y", *b}, {"Out", bindings.tensors.back().second}},
+                         .attributes = columns});
+    }
+    if (failed(op.formula(text, bindings))) return llvm::failure();
+  }
+  if (dx && ddy)
+    op.call("dt_mul_grad", {.tensors = {{"X", *x}, {"Y", *ddy}, {"Out@GRAD", *g}, {"X@GRAD", *dx}},
+                            .attributes = columns});
+  else if (dx && failed(op.formula("DX = 0 * X"))) return llvm::failure();
+  if (dy && ddx)
+    op.call("dt_mul_grad", {.tensors = {{"X", *ddx}, {"Y", *y}, {"Out@GRAD", *g}, {"Y@GRAD", *dy}},
+                            .attributes = columns});
+  else if (dy) return op.formula("DY = 0 * Y");
+  return llvm::success();
+}
+
 // addmm: Beta · Input + Alpha · X · Y, Input broadcast.
 LogicalResult lowerAddmm(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), out = op.out("Out");
@@ -345,6 +378,12 @@ LogicalResult lowerFspGrad(OpLowering& op) {
             : llvm::success();
 }
 
+// The framework knows factors with exchanges of rows only.
+LogicalResult lowerLu(OpLowering& op) {
+  if (!op.op().getBool("pivots")) return op.unsupported("factors without pivots");
+  return op.callRow();
+}
+
 const LoweringRule kRules[] = {
     lowerRule("mul", lowerMul, "dt_mul"),
     lowerRule("mul_grad", lowerMulGrad, "dt_mul_grad"),
@@ -354,6 +393,7 @@ const LoweringRule kRules[] = {
     choiceRule("matmul_v2", lowerMatmul, "dt_matmul(alpha=-)"),
     choiceRule("matmul_v2_grad", lowerMatmulGrad, "dt_matmul_grad(alpha=-)"),
     functionRule("matmul_v2_grad_grad", lowerMatmulSecondGrad),
+    functionRule("mul_grad_grad", lowerMulSecondGrad),
     choiceRule("bmm", lowerMatmul, "dt_matmul(trans_x=-, trans_y=-, alpha=-)"),
     choiceRule("bmm_grad", lowerMatmulGrad, "dt_matmul_grad(trans_x=-, trans_y=-, alpha=-)"),
     callRule("mv", "dt_matmul(Y=Vec, trans_x=-, trans_y=-, alpha=-)"),
@@ -383,6 +423,12 @@ const LoweringRule kRules[] = {
     callRule("qr", "dt_qr"),
     callRule("qr_grad", "dt_qr_grad"),
     callRule("matrix_rank", "dt_matrix_rank"),
+    callRule("stft", "dt_stft"),
+    callRule("stft_grad", "dt_stft_grad"),
+    choiceRule("lu", lowerLu, "dt_lu"),
+    choiceRule("lu_grad", lowerLu, "dt_lu_grad"),
+    callRule("lu_unpack", "dt_lu_unpack"),
+    callRule("lu_unpack_grad", "dt_lu_unpack_grad"),
     callRule("eigh", "dt_eigh"),
     callRule("eigh_grad", "dt_eigh_grad"),
     callRule("eigvalsh", "dt_eigh"),

@@ -203,17 +203,28 @@ std::optional<Dims> pooledDims(InferContext& c, DimsRef spatial) {
 
 }  // namespace
 
-llvm::LogicalResult inferPool(InferContext& c) {
-  const TensorInfo* x = require(c, "X");
+namespace {
+
+llvm::LogicalResult poolTo(InferContext& c, llvm::StringRef input, llvm::StringRef output) {
+  const TensorInfo* x = require(c, input);
   if (!x) return llvm::failure();
   if (!hasSpatialAxes(x->dims))
-    return c.fail("pools over X " + textOf(x->dims) + ", which has no spatial axes");
+    return c.fail("pools over " + input + " " + textOf(x->dims) + ", which has no spatial axes");
   std::optional<Dims> spatial = pooledDims(c, spatialOf(c.op(), x->dims));
   if (!spatial) return llvm::failure();
   if (spatial->size() + 2 != x->dims.size())
-    return c.fail("pools X " + textOf(x->dims) + " to " + textOf(*spatial));
-  c.out("Out", withDims(*x, assemble(c.op(), x->dims[0], channelsOf(c.op(), x->dims), *spatial)));
+    return c.fail("pools " + input + " " + textOf(x->dims) + " to " + textOf(*spatial));
+  c.out(output, withDims(*x, assemble(c.op(), x->dims[0], channelsOf(c.op(), x->dims), *spatial)));
   return llvm::success();
+}
+
+}  // namespace
+
+llvm::LogicalResult inferPool(InferContext& c) { return poolTo(c, "X", "Out"); }
+
+// A mean is linear: the gradient of its gradient is the mean again.
+llvm::LogicalResult inferPoolSecondGrad(InferContext& c) {
+  return poolTo(c, "grad_x@GRAD", "grad_out@GRAD");
 }
 
 llvm::LogicalResult inferPoolWithIndex(InferContext& c) {

@@ -33,6 +33,7 @@ bool channelsLast(const OpView& op);
 
 llvm::LogicalResult inferConv(InferContext& c);
 llvm::LogicalResult inferConvTranspose(InferContext& c);
+llvm::LogicalResult inferPoolSecondGrad(InferContext& c);
 llvm::LogicalResult inferPool(InferContext& c);
 llvm::LogicalResult inferPoolWithIndex(InferContext& c);
 

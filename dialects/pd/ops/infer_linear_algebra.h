@@ -30,6 +30,10 @@ llvm::LogicalResult inferDeterminant(InferContext& c);  // determinant, slogdete
 llvm::LogicalResult inferEigh(InferContext& c);         // a number and a column per row
 llvm::LogicalResult inferSvd(InferContext& c);
 llvm::LogicalResult inferQr(InferContext& c);
+llvm::LogicalResult inferMulSecondGrad(InferContext& c);
+llvm::LogicalResult inferStft(InferContext& c);
+llvm::LogicalResult inferLu(InferContext& c);
+llvm::LogicalResult inferLuUnpack(InferContext& c);
 llvm::LogicalResult inferMatrixRank(InferContext& c);
 llvm::LogicalResult inferCholeskySolve(InferContext& c);
 llvm::LogicalResult inferMultiDot(InferContext& c);

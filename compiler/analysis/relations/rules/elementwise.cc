@@ -162,6 +162,11 @@ const RuleRow kRows[] = {
     {"clip", pointwise, "X, Min:w, Max:w -> Out", "min, max"},
     {"clip_grad", pointwise, "Out@GRAD:l, X, Min:w, Max:w -> X@GRAD", "min, max"},
     // By the norm of the whole tensor.
+    {"pow_double_grad", pointwise,
+     "X, FactorTensor:w, grad_out:l, grad_x@GRAD:l -> X@GRAD; "
+     "X, FactorTensor:w, grad_x@GRAD:l -> grad_out@GRAD",
+     "factor"},
+    {"clip_double_grad", pointwise, "X, grad_x@GRAD:l, Min:w, Max:w -> grad_out@GRAD", "min, max"},
     {"clip_by_norm", wholeOnly, "X -> Out", "max_norm"},
     {"atan2", pointwise, "X1, X2 -> Out"},
     {"atan2_grad", pointwise, "Out@GRAD:l, X1, X2 -> X1@GRAD, X2@GRAD"},

@@ -344,6 +344,10 @@ const RuleRow kRows[] = {
     {"matmul_v2_grad", matmulGrad, "", "Out@GRAD, X, Y, trans_x, trans_y"},
     {"matmul_v2_grad_grad", matmulSecondGrad, "",
      "X, Y, grad_out, grad_x@GRAD, grad_y@GRAD, trans_x, trans_y"},
+    {"mul_grad_grad", batchwise,
+     "DOut:l, DDY:wl, X:s -> DX; DOut:l, DDX:l, Y:ws -> +DY; DDX:l, DDY:wl, X, Y:w, DOut:s => "
+     "DDOut",
+     "x_num_col_dims=1, y_num_col_dims"},
     {"bmm", matmul, "", "X, Y"},
     {"bmm_grad", matmulGrad, "", "Out@GRAD, X, Y"},
     {"mv", labelled, "X[ab]:l, Vec[b]:l -> Out[a]"},

@@ -290,6 +290,22 @@ void frames(RuleContext& context) {
 
 constexpr const char* kSumBack = "Out@GRAD:l, X:s -> X@GRAD";
 
+// Columns of matrices, which must be whole; linear in all of them together.
+void partial(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type().ends_with("_grad");
+  mlir::Value gradient = op.input("Out@GRAD");
+  if (back && !gradient) return;
+  Form form;
+  if (back) form.terms.push_back({gradient, batchLabels(gradient), Use::Linear});
+  else form.combine = Combine::Sum;
+  for (mlir::Value x : op.inputs("X"))
+    form.terms.push_back({x, batchLabels(x), back ? Use::Shape : Use::Linear});
+  form.result = {0, kWholeDim};
+  if (!back) return context.result("Out", form);
+  for (unsigned i = 0, n = op.inputCount("X"); i < n; ++i) context.result("X@GRAD", i, form);
+}
+
 const RuleRow kRows[] = {
     {"expand", repeat, "", DT_EXPAND},
     {"expand_grad", repeatGrad, "", "Out@GRAD, " DT_EXPAND},
@@ -309,6 +325,10 @@ const RuleRow kRows[] = {
     {"roll_grad", turn, "", "Out@GRAD, X, ShiftsTensor, shifts, dims, axis"},
     {"meshgrid", meshgrid, "", "X"},
     {"meshgrid_grad", meshgrid, "", "X, outputs@GRAD"},
+    {"partial_concat", partial, "", "X, start_index, length"},
+    {"partial_concat_grad", partial, "", "X, Out@GRAD, start_index, length"},
+    {"partial_sum", partial, "", "X, start_index, length"},
+    {"partial_sum_grad", partial, "", "X, Out@GRAD, start_index, length"},
     {"broadcast_tensors", broadcastTensors, "", "X"},
     {"broadcast_tensors_grad", broadcastTensors, "", "X, Out@GRAD"},
     {"frame", frames, "", "X, frame_length, hop_length, axis"},

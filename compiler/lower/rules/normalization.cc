@@ -168,15 +168,21 @@ LogicalResult lowerInstanceNormSecondGrad(OpLowering& op) {
   Reshaped reshaped(op, bindings);
   if (!reshaped.add({"x", "grad_y", "grad_x@GRAD", "x@GRAD", "grad_y@GRAD"},
                     {dims[0], dims[1], product(dims.drop_front(2))}) ||
-      !reshaped.add({"fwd_scale", "grad_scale@GRAD", "grad_bias@GRAD", "fwd_scale@GRAD"}, {dims[1]},
-                    1))
+      !reshaped.add({"fwd_scale", "grad_scale@GRAD", "grad_bias@GRAD"}, {dims[1]}, 1))
     return op.unsupported("a scale or bias of another extent than the channels");
-  return op.formula(
-      "i = saved_variance[r]; dy = grad_y; h = (x - saved_mean[r]) * i; d = or(grad_x@GRAD, 0);"
-      "s = or(fwd_scale, 1); e = or(grad_scale@GRAD, 0);" DT_SECOND_GRADIENT
-      "grad_y@GRAD = s * i * u + e * h + or(grad_bias@GRAD, 0); fwd_scale@GRAD = i * d * w;"
-      "x@GRAD = e * i * w - s * i * i * (b * u + a * w + h * t)",
-      bindings);
+  // A sum over positions, then over the samples.
+  const TensorRef slopes = op.temporary("slopes", x->dtype, {dims[0], dims[1]});
+  bindings.tensors.emplace_back("slopes", slopes);
+  if (failed(op.formula(
+          "i = saved_variance[r]; dy = grad_y; h = (x - saved_mean[r]) * i; d = or(grad_x@GRAD, 0);"
+          "s = or(fwd_scale, 1); e = or(grad_scale@GRAD, 0);" DT_SECOND_GRADIENT
+          "grad_y@GRAD = s * i * u + e * h + or(grad_bias@GRAD, 0); slopes[r] = i * count * t;"
+          "x@GRAD = e * i * w - s * i * i * (b * u + a * w + h * t)",
+          bindings)))
+    return llvm::failure();
+  const auto scale = op.out("fwd_scale@GRAD");
+  if (!scale) return llvm::success();
+  return op.formula("fwd_scale@GRAD = slopes", {.tensors = {{"slopes", slopes}}});
 }
 
 // batch_norm, then an activation (Rota Bulo 2018).

@@ -4,12 +4,11 @@
 // Used by sharding, which then rewrites.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
-#include "llvm/ADT/MapVector.h"
 #include "passes/support/relations.h"
+#include "passes/support/shards.h"
 #include "passes/support/variables.h"
 
 namespace dtranspile::passes {
@@ -55,9 +54,7 @@ class ShardPlan {
   // The op takes, in one piece, what such a variable holds.
   bool isGathered(mlir::OpOperand& use) const { return gathered_.contains(&use); }
   // Why gradients stay whole, and which.
-  using Kept =
-      llvm::MapVector<std::string, std::vector<std::string>, std::map<std::string, unsigned>>;
-  const Kept& kept() const { return kept_; }
+  const KeptWhole& kept() const { return kept_; }
 
   // The type of a rank's part of a value.
   mlir::RankedTensorType partType(mlir::Type whole) const;
@@ -104,7 +101,7 @@ class ShardPlan {
   llvm::DenseSet<mlir::OpOperand*> cut_, summed_, gathered_;
   bool refusedOne_ = false;
   std::vector<pd::VarOp> stored_;
-  Kept kept_;
+  KeptWhole kept_;
 };
 
 }  // namespace dtranspile::passes

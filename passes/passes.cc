@@ -30,6 +30,7 @@
 #include "passes/reduce-by-levels/pass.h"
 #include "passes/reduce-gradients/pass.h"
 #include "passes/scale-loss/pass.h"
+#include "passes/sharding-owner/pass.h"
 #include "passes/sharding/pass.h"
 #include "passes/sync-batch-norm/pass.h"
 #include "passes/tensor-parallel/pass.h"
@@ -69,6 +70,7 @@ void registerAll() {
   registerScaleLoss();
   registerLocalSgd();
   registerSharding();
+  registerShardingOwner();
   registerSyncBatchNorm();
   registerTensorParallel();
   registerWidenFloat64();

@@ -69,6 +69,10 @@ const std::vector<Rule>& rules() {
        "trainers and sharding_degree: as many ranks as a parameter is cut over, or a multiple of "
        "that, make up all trainers; in a pipeline those of every stage, and of split layers those "
        "of every part"},
+      {{"sharding", "sharding_form"},
+       [](const Strategy& s) { return !s.sharding && s.sharding_form == "owner"; },
+       "sharding and sharding_form owner: parameters have owners where sharding is on; add "
+       "--sharding"},
       {{"fp16_allreduce", "sharding", "pipeline"},
        [](const Strategy& s) { return s.fp16_allreduce && s.sharding && s.pipeline; },
        "fp16_allreduce, sharding and pipeline: sums are cut in front of the stages, and rounded "

@@ -60,6 +60,8 @@ OPTIONS = {
     "every_third": ["--trainers", "2", "--collective-mode", "local_sgd", "--localsgd-k-steps", "3"],
     "half": ["--trainers", "2", "--fp16-allreduce"],
     "sharding": ["--trainers", "2", "--sharding"],
+    "owner": ["--trainers", "2", "--sharding", "--sharding-form", "owner"],
+    "owner_stage3": ["--trainers", "4", "--sharding", "--sharding-form", "owner", "--sharding-degree", "2", "--sharding-stage", "3"],
     "replicas": ["--trainers", "4", "--sharding", "--sharding-degree", "2"],
     "shards_stages": ["--trainers", "4", "--sharding", "--pipeline", "--accumulate-steps", "2"],
     "shards_split": ["--trainers", "4", "--sharding", "--tensor-parallel", "--tensor-parallel-degree", "2"],

@@ -543,6 +543,7 @@ def framework(check):
 
 SAID = {
     "lookahead": ("", ["--lookahead"]),  # no entry of files: an optimizer of the framework
+    "sharding_form owner": ("", ["--sharding", "--sharding-form", "owner"]),  # no entry of files either
     "sequence_parallel": ("", ["--tensor-parallel", "--tensor-parallel-degree", "2", "--sequence-parallel", "--trainers", "4"]),
     "recompute": ('recompute: true recompute_configs { checkpoints: "auto" }', []),
     "mode pserver": ("mode: PS", ["--pservers", "2"]),

@@ -82,7 +82,6 @@ STRATEGIES = [
     ("static26/gpt_tiny", 2, ["--lamb"]),
     ("static26/gpt_tiny", 2, ["--lamb"] + OWNERS),
     ("fluid18/mnist_mlp", 2, MERGED + OWNERS),
-    ("static26/mlp_amp_ready", 2, ["--amp"] + OWNERS),
     ("fluid18/mnist_mlp", 2, LOCAL),
     ("fluid18/mnist_mlp", 2, LOCAL + ["--localsgd-k-steps", "2"]),
     ("fluid18/mnist_mlp", 2, COMPRESSED + ["--dgc-sparsity", "0.9"]),

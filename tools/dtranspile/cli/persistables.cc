@@ -1,6 +1,7 @@
 #include "tools/dtranspile/cli/persistables.h"
 
 #include <map>
+#include <set>
 
 #include "compiler/analysis/program_info.h"
 #include "dialects/pd/types.h"
@@ -51,6 +52,15 @@ bool unpack(Tool& tool, const std::string& pickle, const std::string& folder) {
 bool good(Tool& tool, const absl::Status& status) {
   if (!status.ok()) tool.error(std::string(status.message()));
   return status.ok();
+}
+
+// All that the ranks have, whatever has added it.
+std::set<std::string> variablesOf(Runnable& runnable) {
+  std::set<std::string> names;
+  for (RunnableRole& role : runnable.roles)
+    for (RunnableClass& one : role.classes)
+      for (pd::VarOp var : one.module->getOps<pd::VarOp>()) names.insert(var.getSymName().str());
+  return names;
 }
 
 llvm::StringSet<> parametersOf(Runnable& runnable) {
@@ -121,6 +131,19 @@ mlir::FailureOr<SaveTarget> SaveTarget::open(Tool& tool, std::string to,
   }
   target.to_ = std::move(to);
   return target;
+}
+
+bool SaveTarget::take(Tool& tool, Runnable& runnable, const std::string& from) {
+  if (!staged_) return folder_ = from, true;
+  for (const std::string& name : variablesOf(runnable)) {
+    const std::string file = from + "/" + name;
+    if (io::Look(file).value_or(io::Entry::kOther) == io::Entry::kNone) continue;
+    absl::StatusOr<Tensor> value = io::ReadTensorFile(file);
+    if (!good(tool, value.status())) return false;
+    absl::StatusOr<std::string> path = io::PrepareInside(folder_, name);
+    if (!good(tool, path.ok() ? io::WriteTensorFile(*path, *value) : path.status())) return false;
+  }
+  return true;
 }
 
 bool SaveTarget::publish(Tool& tool, Runnable& runnable) {

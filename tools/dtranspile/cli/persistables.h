@@ -30,6 +30,9 @@ class SaveTarget {
   // Where the run puts a tensor file per variable; empty for none.
   const std::string& folder() const { return folder_; }
 
+  // In place of a run: what ranks would have written there, from a checkpoint.
+  bool take(Tool& tool, Runnable& runnable, const std::string& from);
+
   // After the run.
   bool publish(Tool& tool, Runnable& runnable);
 

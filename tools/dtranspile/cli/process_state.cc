@@ -40,6 +40,7 @@ void occupyStandardStreams() {
 }
 
 void removeFoldersWhenEnded() {
+  ::signal(SIGXFSZ, SIG_IGN);
   struct sigaction action = {}, before;
   action.sa_handler = onEnding;
   sigfillset(&action.sa_mask);

@@ -239,6 +239,20 @@ int64_t stepsOf(const Flags& flags, const Compiled& compiled, const launch::JobS
   return static_cast<int64_t>(spec.per_step.begin()->second.size());
 }
 
+// Where nothing is left to run: whoever was to end the job was stopped between its last checkpoint
+// and what is written at its end. Values of fetches and traces were those of the runs before.
+int concludeFrom(Tool& tool, const Flags& flags, Compiled& compiled, const std::string& checkpoint,
+                 SaveTarget& save) {
+  tool.note("nothing is left: all steps were run before the checkpoint");
+  if (!flags.save.empty() &&
+      (!save.take(tool, compiled.runnable, checkpoint) || !save.publish(tool, compiled.runnable)))
+    return kNo;
+  launch::Report report;
+  report.ok = true;
+  report.digest = compiled.runnable.digest;
+  return tell(tool, flags, report) ? kDone : kNo;
+}
+
 int run(Tool& tool, Flags& flags) {
   if (!checkDevice(tool, flags)) return kNo;
   if (!flags.dataset.description.empty() && (!flags.feeds.empty() || !flags.feed.empty()))
@@ -286,7 +300,7 @@ int run(Tool& tool, Flags& flags) {
   if (spec.skip > 0) {
     spec.steps -= spec.skip;
     if (spec.steps <= 0 && (!spec.part || !compiled->feeds.empty()))
-      return tool.note("nothing is left: all steps were run before the checkpoint"), kDone;
+      return concludeFrom(tool, flags, *compiled, from, *save);
     spec.steps = std::max<int64_t>(spec.steps, 1);
   }
   spec.fetch = compiled->fetches;

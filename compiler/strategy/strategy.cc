@@ -176,6 +176,9 @@ const std::vector<Rule>& rules() {
        },
        "accumulate_steps and virtual_stages: interleaved parts take micro-batches in groups as "
        "large as the pipeline; make accumulate_steps a multiple of stages"},
+      {{"amp", "decr_ratio"},
+       [](const Strategy& s) { return s.amp && s.use_dynamic_loss_scaling && !(s.decr_ratio > 0); },
+       "decr_ratio: a factor that shrinks stays above 0"},
       {{"amp", "init_loss_scaling"},
        [](const Strategy& s) {
          return s.amp && !(s.init_loss_scaling > 0 && s.init_loss_scaling <= 3.4e38);
@@ -297,6 +300,9 @@ std::string problemOf(const Strategy& strategy, const FieldRow& row) {
     return because(
         row, "lies between " + std::to_string(row.least) + " and " + std::to_string(row.most));
   const auto* real = std::get_if<double Strategy::*>(&row.member);
+  if (real && std::isfinite(strategy.*(*real)) && strategy.*(*real) != 0 &&
+      !std::isnormal(static_cast<float>(strategy.*(*real))))
+    return because(row, value + " is no number of float32, which programs compute in");
   if (real && (!std::isfinite(strategy.*(*real)) ||
                (row.ranged && (strategy.*(*real) < static_cast<double>(row.least) ||
                                strategy.*(*real) > static_cast<double>(row.most)))))

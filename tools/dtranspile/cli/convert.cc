@@ -8,6 +8,7 @@
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "runtime/exec/plan_printer.h"
@@ -93,6 +94,10 @@ int convert(Tool& tool, const ConvertFlags& flags) {
                                                        : ""));
     return kUsage;
   }
+  if (!flags.program.empty() && (format->write == moduleText || format->write == moduleBytecode))
+    return tool.error("--program " + flags.program +
+                      ": a module is written whole; the flag is for .pdmodel and .pdtxt"),
+           kUsage;
   pd::checkFormOnly(tool.context());
   auto module = loadFile(tool.context(), flags.in);
   if (!module) return kNo;
@@ -133,8 +138,25 @@ int showRank(Tool& tool, const ShowFlags& flags) {
   return writeOutput(tool, "-", *text) ? kDone : kNo;
 }
 
+// Whether the file is one saved program, of which there are no ranks. Whatever cannot be read is
+// left to whom it is read by.
+bool isSavedProgram(const std::string& path) {
+  if (isJob(path) || !llvm::sys::fs::is_regular_file(path)) return false;
+  const auto begin = llvm::MemoryBuffer::getFile(path, /*IsText=*/false);
+  return begin && holdsOneProgram(sniff((*begin)->getBuffer()));
+}
+
 int show(Tool& tool, const ShowFlags& flags) {
-  if (!flags.role.empty() || flags.rank >= 0) return showRank(tool, flags);
+  const bool one = !flags.role.empty() || flags.rank >= 0;
+  if ((one || flags.format == "html") && isSavedProgram(flags.path))
+    return tool.error(std::string(one ? "--role and --rank" : "--format html") + ": of a job; " +
+                      flags.path + " is a saved program"),
+           kUsage;
+  if (one && flags.format != "mlir")
+    return tool.error("--format " + flags.format +
+                      ": a rank is shown as text of the module alone; leave the flag out"),
+           kUsage;
+  if (one) return showRank(tool, flags);
   if (llvm::sys::fs::exists(flags.path + "/plan.json")) return showPlan(tool, flags.path);
   if (flags.format == "html") {
     mlir::FailureOr<Job> job = openJob(tool, flags.path);

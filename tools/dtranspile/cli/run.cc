@@ -51,6 +51,11 @@ absl::Status writePiece(absl::string_view text) {
 bool parsePerStep(Tool& tool, const Flags& flags, std::map<std::string, std::vector<double>>& out) {
   for (const std::string& text : flags.perStep) {
     size_t at = text.find('=');
+    if (at != std::string::npos && out.count(text.substr(0, at)) > 0) {
+      tool.error("--per-step " + text + ": '" + text.substr(0, at) +
+                 "' is given twice; list its values with commas");
+      return false;
+    }
     llvm::SmallVector<llvm::StringRef> parts;
     llvm::StringRef(text)
         .drop_front(at == std::string::npos ? text.size() : at + 1)
@@ -344,11 +349,13 @@ Action declareRun(CLI::App& app) {
   app.add_option("--save-fetches", flags->saveFetches,
                  "folder for NAME.npy per fetch, leading dimension = step");
   app.add_option("--trace", flags->trace, "folder for a Chrome trace per rank");
-  app.add_option("--flight", flags->flight,
-                 "folder for what the ranks' flight recorders hold when the job fails; `dtranspile "
-                 "trace merge` reads it");
+  CLI::Option* flight = app.add_option(
+      "--flight", flags->flight,
+      "folder for what the ranks' flight recorders hold when the job fails; `dtranspile "
+      "trace merge` reads it");
   app.add_flag("--no-flight-recorder", flags->unrecorded,
-               "ranks do not record their operations with others");
+               "ranks do not record their operations with others")
+      ->excludes(flight);
   app.add_option("--timeout", flags->timeout, "seconds that a rank waits for another one")
       ->check(CLI::PositiveNumber);
   app.add_option("--seed", flags->seed, "of random ops without a seed of their own")
@@ -357,7 +364,7 @@ Action declareRun(CLI::App& app) {
                  "number of the first step: how many were run before --init was saved, so that "
                  "random ops go on where they were; feeds and --per-step begin anew")
       ->check(CLI::Range(int64_t{0}, exec::kMostSteps));
-  app.add_option(
+  CLI::Option* folder = app.add_option(
       "--checkpoint-dir", flags->checkpoints,
       "folder for checkpoints, one for all processes of the job: of every so many rounds, "
       "and of the next one after a SIGUSR1");
@@ -365,7 +372,8 @@ Action declareRun(CLI::App& app) {
                  "writes one after so many rounds; of jobs without servers, steps")
       ->check(wholeNumber(1));
   app.add_option("--checkpoint-keep", flags->keep, "how many of them stay; default: 2")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(CLI::Range(1, 1 << 20))
+      ->needs(folder);
   app.add_flag("--resume", flags->resume,
                "goes on from the newest checkpoint in --checkpoint-dir, where there is one, with "
                "the feeds and random numbers after it");

@@ -82,7 +82,7 @@ TABLE = [
     (
         RUN + FEEDS + ["--flight", "HERE/o", "--no-flight-recorder"],
         2,
-        "--no-flight-recorder excludes --flight",
+        "--flight excludes --no-flight-recorder",
     ),
     (
         RUN + FEEDS + ["--trainers", "7"],

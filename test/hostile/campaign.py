@@ -201,7 +201,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--keep", default="")
     parser.add_argument("families", nargs="*")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="campaign") as work:
         campaign = Campaign(os.path.abspath(given.tools), os.path.abspath(given.corpus), work, given.keep)

@@ -224,7 +224,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("jobs", nargs="*")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="disturb") as work:
         disturb = Disturb(os.path.abspath(given.tools), os.path.abspath(given.corpus), work)

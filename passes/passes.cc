@@ -30,6 +30,7 @@
 #include "passes/reduce-by-levels/pass.h"
 #include "passes/reduce-gradients/pass.h"
 #include "passes/scale-loss/pass.h"
+#include "passes/select-updates/pass.h"
 #include "passes/sharding/pass.h"
 #include "passes/sync-batch-norm/pass.h"
 #include "passes/tensor-parallel/pass.h"
@@ -67,6 +68,7 @@ void registerAll() {
   registerReduceByLevels();
   registerReduceGradients();
   registerScaleLoss();
+  registerSelectUpdates();
   registerLocalSgd();
   registerSharding();
   registerSyncBatchNorm();

@@ -130,6 +130,12 @@ const Step kSteps[] = {
     {"asp", Told::Nothing, [](const Strategy& s) { return s.asp; }, "asp"},
     {"lookahead", Told::Pieces, [](const Strategy& s) { return s.lookahead; }, "lookahead"},
     {"gradient-merge", Told::Nothing, mergesGradients, "gradient_merge"},
+    // Servers take over no branches.
+    {"select-updates", Told::Nothing,
+     [](const Strategy& s) {
+       return isServed(s) && serveMode(s) == "sync" && (s.amp || s.lookahead);
+     },
+     "mode"},
     // Norms over servers are those of rounds.
     {"write-out-norms", Told::ServerCount,
      [](const Strategy& s) {
@@ -201,7 +207,9 @@ std::string optionsOf(const Step& step, const Strategy& strategy) {
   if (step.told == Told::Layers || step.told == Told::LayersOnly)
     text += std::string(" axes=") + kLayers;
   if (step.told == Told::LayersOnly) text += " carries=layers";
-  if (step.told == Told::Pieces && isPipelined(strategy)) text += " apart=true";
+  if (step.told == Told::Pieces && (isPipelined(strategy) || isServed(strategy)))
+    text += " apart=true";
+  if (llvm::StringRef(step.pass) == "amp" && isServed(strategy)) text += " by_block=true";
   if (servers || step.told == Told::ServerCount)
     text += " servers=" + std::to_string(serverCount(strategy));
   if (step.told == Told::Serving) text += " serve=" + serveMode(strategy);

@@ -143,9 +143,9 @@ def : Composes<Amp, [SyncBatchNorm], "amp_sync_batch_norm",
 def : Composes<Amp, [Recompute], "amp_recompute">;
 def : Composes<Amp, [Sharding], "amp_sharding",
                "each rank looks at its parts, and all know whether any has found something">;
-def : Later<Amp, [Served],
-            "servers, which know the sums of gradients, would have to agree on whether one overflows, leave "
-            "the round out, and hand the scale on to the trainers">;
+def : Composes<Amp, [Served], "amp_servers",
+               "servers, which know the sums of gradients, agree on whether one overflows, leave the round "
+               "out, and hand the scale on to the trainers">;
 def : Composes<Amp, [LocalSgd], "pair_amp_localsgd",
                "each replica scales by a number of its own, and leaves out steps of its own">;
 def : Composes<Lars, [Served, Hierarchical], "lars_recorded">;
@@ -265,8 +265,8 @@ def : Composes<Lookahead, [Hierarchical], "lookahead_hierarchical">;
 def : Composes<Lookahead, [Sharding], "lookahead_sharding", "slow weights stay whole on every rank">;
 def : Composes<Lookahead, [Pipeline], "lookahead_pipeline",
                "slow weights lie on the stages of their parameters, and all stages count">;
-def : Later<Lookahead, [Served],
-            "the branches in which slow weights move would have to run on servers, block by block">;
+def : Composes<Lookahead, [Served], "lookahead_servers",
+               "servers choose between the weights of every k-th round and those of others, block by block">;
 def : Later<Lookahead, [LocalSgd],
             "parameters would have to be averaged behind the branch in which slow weights move">;
 def : Composes<Hierarchical, [SyncBatchNorm], "train_hierarchical_sync_batch_norm">;

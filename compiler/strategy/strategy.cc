@@ -20,6 +20,10 @@ struct Rule {
 };
 
 bool isServed(const Strategy& s) { return s.mode == "pserver"; }
+bool scalesLoss(const Strategy& s) {
+  return s.amp_dtype == "float16" && !s.use_pure_bf16 &&
+         (s.use_dynamic_loss_scaling || s.init_loss_scaling != 1);
+}
 bool isSynchronous(const Strategy& s) { return serveMode(s) == "sync"; }
 // Trainers that go on while their gradients wait.
 bool goesOn(const Strategy& s) { return serveMode(s) == "async"; }
@@ -181,6 +185,21 @@ const std::vector<Rule>& rules() {
          return s.amp && !(s.init_loss_scaling > 0 && s.init_loss_scaling <= 3.4e38);
        },
        "init_loss_scaling: a factor of the loss is above 0 and below 3.4e38, a float32 number"},
+      {{"amp", "sync_mode"},
+       [](const Strategy& s) { return s.amp && scalesLoss(s) && isServed(s) && !isSynchronous(s); },
+       "amp and sync_mode: without rounds no two servers would leave the same step out when a "
+       "gradient overflows; use amp_dtype bfloat16, which scales nothing, or leave sync_mode on"},
+      {{"amp", "use_pure_fp16", "use_pure_bf16"},
+       [](const Strategy& s) {
+         return s.amp && isServed(s) && (s.use_pure_fp16 || s.use_pure_bf16);
+       },
+       "mode pserver and use_pure_fp16, use_pure_bf16: servers would have to keep parameters in "
+       "half "
+       "precision beside their float32 copies; leave them out, so that parameters are float32"},
+      {{"lookahead", "sync_mode"},
+       [](const Strategy& s) { return s.lookahead && isServed(s) && !isSynchronous(s); },
+       "lookahead and sync_mode: slow weights move after so many rounds, and there are none; leave "
+       "sync_mode on"},
       {{"mode", "pservers"},
        [](const Strategy& s) { return isServed(s) && s.pservers.empty(); },
        "mode pserver and pservers: say where the servers are, --pservers HOST:PORT,…, or how many "

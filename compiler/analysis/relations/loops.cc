@@ -82,7 +82,8 @@ struct Folding {
   bool known = false;
 };
 
-// A sum; else the maximum or minimum of `argument`, which nothing else reads, and a term.
+// A sum; else the maximum or minimum of `argument`, which nothing else reads, and a term; of
+// booleans the maximum is whether any is true.
 Folding foldingOf(mlir::Value value, mlir::Value argument) {
   if (accumulates(value, argument)) return {dist::Reduce::Sum, true};
   mlir::Operation* op = value.getDefiningOp();
@@ -92,15 +93,18 @@ Folding foldingOf(mlir::Value value, mlir::Value argument) {
   const llvm::StringRef type = pd::OpView(op).type();
   if (type == "elementwise_max") return {dist::Reduce::Max, true};
   if (type == "elementwise_min") return {dist::Reduce::Min, true};
+  if (type == "logical_or") return {dist::Reduce::Or, true};
   return {};
 }
 
-// What is below, or above, every number: with it a server without blocks changes nothing.
+// What is below, or above, every number, and false: with it a server without blocks changes
+// nothing.
 bool isLimit(mlir::Value init, dist::Reduce reduce) {
   mlir::Operation* op = init.getDefiningOp();
   if (!op || !pd::OpView::isFrameworkOp(op) || op->getNumOperands() != 0) return false;
   pd::OpView view(op);
   if (view.type() != "fill_constant" || view.getString("str_value") != "") return false;
+  if (reduce == dist::Reduce::Or) return view.getFloat("value") == 0;
   const double limit = std::numeric_limits<double>::infinity();
   return view.getFloat("value") == (reduce == dist::Reduce::Max ? -limit : limit);
 }
@@ -255,10 +259,12 @@ Awaited fromLimit(mlir::Value init, dist::Reduce reduce, Awaited total) {
   if (isLimit(init, reduce)) return total;
   Relation nothing;
   nothing.follow(total.relation);
-  return {std::move(nothing),
-          {"begins the " + dist::stringifyReduce(reduce).str() + " over blocks with " +
-               nameText(init) + ", which is not the infinity that leaves it as it is",
-           -1, init}};
+  return {
+      std::move(nothing),
+      {"begins the " + dist::stringifyReduce(reduce).str() + " over blocks with " + nameText(init) +
+           (reduce == dist::Reduce::Or ? ", which is not false"
+                                       : ", which is not the infinity that leaves it as it is"),
+       -1, init}};
 }
 
 }  // namespace

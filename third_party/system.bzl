@@ -62,6 +62,7 @@ _LIBRARIES = {
     "cli11": ("/usr", [], [], []),
     "json": ("/usr", [], [], []),
     "xxhash": ("/usr", [], ["-lxxhash"], []),
+    "z3": ("/usr", [], ["-lz3"], []),
     "catch2": ("/usr", [], [], []),
 }
 

@@ -50,6 +50,7 @@ class Walk {
       if (llvm::isa<pd::DeclOp, pd::YieldOp>(op)) continue;
       if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
         values_[get.getResult()] = variable(get.getVar());
+        terms_.note(values_[get.getResult()], get.getType());
       } else if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
         effects_.variables[set.getVar().str()] = termOf(set.getValue());
       } else if (isPlainBranch(&op)) {
@@ -271,6 +272,7 @@ class Walk {
   // Overwrites: a block in turns would be walked again.
   void give(mlir::Operation* op, unsigned result, TermId term) {
     values_[op->getResult(result)] = term;
+    terms_.note(term, op->getResult(result).getType());
   }
 
   Terms& terms_;

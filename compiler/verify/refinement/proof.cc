@@ -219,7 +219,8 @@ bool Proof::decide(llvm::ArrayRef<OpenValue> open, pd::ProgramOp at) {
   for (const OpenValue& one : open) {
     const Answer answer = equality.decide(one.pair);
     if (answer.kind == Answer::Equal) {
-      rung_.conditions.push_back({"solver", one.what, kBySolver});
+      if (solved_.insert(one.what).second)
+        rung_.conditions.push_back({"solver", one.what, kBySolver});
       continue;
     }
     all = false;

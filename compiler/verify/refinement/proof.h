@@ -126,6 +126,7 @@ class Proof {
   Terms terms_;
   std::map<std::string, TermId> initial_;  // of variables that the source lacks
   int64_t cases_ = 0, asked_ = 0;
+  std::set<std::string> solved_;  // what leans on the solver
 };
 
 }  // namespace dtranspile::verify

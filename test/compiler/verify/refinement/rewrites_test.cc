@@ -4,7 +4,9 @@
 
 #include <regex>
 
+#include "compiler/verify/refinement/solver.h"
 #include "llvm/Support/raw_ostream.h"
+#include "mlir/Dialect/SMT/IR/SMTDialect.h"
 #include "test/compiler/verify/refinement/edited.h"
 
 namespace dtranspile::verify::test {
@@ -325,6 +327,51 @@ TEST_CASE("a difference of polynomials is refuted with the numbers at which they
   REQUIRE(rung.messages.size() == 1);
   REQUIRE_FALSE(rung.messages[0].notes.empty());
   CHECK_THAT(rung.messages[0].notes[0], Catch::Contains("variable x["));
+}
+
+// (AB - BA)^2 commutes with every matrix where all are two by two (Hall's identity), and not
+// beyond: what holds for as few positions as an instance may have is not taken for a law.
+TEST_CASE("an identity of two by two matrices is none of larger ones") {
+  const auto hall = [](const std::string& type) {
+    const auto product = [&](const std::string& name, const std::string& x, const std::string& y) {
+      return name + ":" + type + " = matmul_v2 X:" + x + " Y:" + y;
+    };
+    const std::vector<std::string> commutator = {product("ab", "a", "b"), product("ba", "b", "a"),
+                                                 "d:" + type + " = elementwise_sub X:ab Y:ba",
+                                                 product("s", "d", "d")};
+    Rewrite rewrite{"a:" + type + " b:" + type + " c:" + type, commutator, commutator, "r"};
+    rewrite.source.push_back(product("r", "s", "c"));
+    rewrite.reference.push_back(product("r", "c", "s"));
+    return verifyRewrite(rewrite).verdict;
+  };
+  CHECK(hall("2x2") == Verdict::Holds);
+  CHECK(hall("3x3") != Verdict::Holds);
+  CHECK(hall("4x4") != Verdict::Holds);
+  CHECK(hall("16x16") != Verdict::Holds);
+}
+
+TEST_CASE("a question is SMT-LIB over the real numbers, and has limits") {
+  Expressions expressions;
+  const ExpressionId x = expressions.leaf("variable x[0]"), y = expressions.leaf("variable y[0]"),
+                     half = expressions.constant(Rational(-1, 2));
+  const ExpressionId sum = expressions.add({x, y});
+  const ExpressionId a = expressions.multiply({half, sum, sum}),
+                     f = expressions.apply("tanh", {sum});
+  mlir::MLIRContext context;
+  context.loadDialect<mlir::smt::SMTDialect>();
+  const Question question = questionOf(context, expressions, a, f);
+  const std::string text = questionText(*question.module);
+  for (const char* part : {"(declare-const x0 Real)", "(declare-const x1 Real)",
+                           "(declare-fun f0 (Real) Real)", "(/ ", "(- 0 1)", "distinct"})
+    CHECK_THAT(text, Catch::Contains(part));
+  CHECK_THAT(text, !Catch::Contains("Int"));
+  Solver solver;
+  CHECK(solver.decide(expressions, a, f).kind != Answer::Equal);
+  CHECK(solver.decide(expressions, sum, expressions.add({y, x})).kind == Answer::Equal);
+  // Too large to be asked.
+  ExpressionId chain = x;
+  for (int i = 0; i < 30'000; ++i) chain = expressions.add({expressions.multiply({chain, x}), y});
+  CHECK(solver.decide(expressions, chain, x).kind == Answer::Unknown);
 }
 
 TEST_CASE("what no formula is known of is left open") {

@@ -362,7 +362,7 @@ TEST_CASE("a question is SMT-LIB over the real numbers, and has limits") {
   const Question question = questionOf(context, expressions, a, f);
   const std::string text = questionText(*question.module);
   for (const char* part : {"(declare-const x0 Real)", "(declare-const x1 Real)",
-                           "(declare-fun f0 (Real) Real)", "(/ ", "(- 0 1)", "distinct"})
+                           "(declare-fun f1 (Real) Real)", "(/ ", "(- 0 1)", "distinct"})
     CHECK_THAT(text, Catch::Contains(part));
   CHECK_THAT(text, !Catch::Contains("Int"));
   Solver solver;

@@ -10,7 +10,7 @@ namespace dtranspile::verify {
 namespace {
 
 // For everything that is asked of one proof. What comes later is unknown.
-constexpr std::chrono::seconds kTime{6};
+constexpr std::chrono::seconds kTime{3};
 constexpr int64_t kMostQuestions = 400;
 // Atoms of both programs are left as they are where they stand this far below a pair, or further.
 constexpr int kNowhere = 1 << 20;

@@ -214,10 +214,13 @@ bool Proof::decide(llvm::ArrayRef<OpenValue> open, pd::ProgramOp at) {
   Equality equality(terms_);
   std::vector<OpenPair> pairs;
   for (const OpenValue& one : open) pairs.push_back(one.pair);
-  equality.prepare(pairs);
+  // The verdict is known once something was left open: a large job is not looked at again.
+  if (!leftOpen_) equality.prepare(pairs);
   bool all = true;
   for (const OpenValue& one : open) {
-    const Answer answer = equality.decide(one.pair);
+    Answer answer;
+    answer.why = "another case of the step was left open before";
+    if (!leftOpen_) answer = equality.decide(one.pair);
     if (answer.kind == Answer::Equal) {
       if (solved_.insert(one.what).second)
         rung_.conditions.push_back({"solver", one.what, kBySolver});
@@ -238,6 +241,7 @@ bool Proof::decide(llvm::ArrayRef<OpenValue> open, pd::ProgramOp at) {
     break;
   }
   asked_ += equality.asked();
+  leftOpen_ |= !all;
   return all;
 }
 

@@ -127,6 +127,7 @@ class Proof {
   std::map<std::string, TermId> initial_;  // of variables that the source lacks
   int64_t cases_ = 0, asked_ = 0;
   std::set<std::string> solved_;  // what leans on the solver
+  bool leftOpen_ = false;         // whether anything was that the solver was asked of
 };
 
 }  // namespace dtranspile::verify

@@ -30,6 +30,8 @@
 #include "passes/reduce-by-levels/pass.h"
 #include "passes/reduce-gradients/pass.h"
 #include "passes/scale-loss/pass.h"
+#include "passes/select-updates/pass.h"
+#include "passes/sharding-owner/pass.h"
 #include "passes/sharding/pass.h"
 #include "passes/sync-batch-norm/pass.h"
 #include "passes/tensor-parallel/pass.h"
@@ -67,8 +69,10 @@ void registerAll() {
   registerReduceByLevels();
   registerReduceGradients();
   registerScaleLoss();
+  registerSelectUpdates();
   registerLocalSgd();
   registerSharding();
+  registerShardingOwner();
   registerSyncBatchNorm();
   registerTensorParallel();
   registerWidenFloat64();

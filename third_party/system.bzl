@@ -5,6 +5,8 @@ is used. Bazel 4.2.3 asks for rules_java, rules_proto, platforms, bazel_skylib, 
 it builds anything; all of them are local.
 """
 
+load("//third_party:precompiled.bzl", "PRECOMPILED", "SANITIZE", "precompile")
+
 _LIBDIR = "/usr/lib/x86_64-linux-gnu"
 _LLVM = "/usr/lib/llvm-22"
 
@@ -62,6 +64,7 @@ _LIBRARIES = {
     "cli11": ("/usr", [], [], []),
     "json": ("/usr", [], [], []),
     "xxhash": ("/usr", [], ["-lxxhash"], []),
+    "z3": ("/usr", [], ["-lz3"], []),
     "catch2": ("/usr", [], [], []),
 }
 
@@ -108,15 +111,20 @@ def _system_library_impl(ctx):
     lines.append('    visibility = ["//visibility:public"],')
     lines.append(")")
     ctx.file("BUILD.bazel", "\n".join(lines) + "\n")
+    if ctx.attr.precompiled:
+        precompile(ctx, ctx.attr.precompiled)
 
 _system_library = repository_rule(
     implementation = _system_library_impl,
+    configure = True,
+    environ = [SANITIZE],
     attrs = {
         "library": attr.string(),
         "root": attr.string(),
         "includes": attr.string_list(),
         "links": attr.string_list(),
         "library_defines": attr.string_list(),
+        "precompiled": attr.string_list(),
     },
 )
 
@@ -135,4 +143,5 @@ def system_repositories():
             includes = includes,
             links = links,
             library_defines = defines,
+            precompiled = PRECOMPILED.get(name, []),
         )

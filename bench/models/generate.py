@@ -14,14 +14,17 @@ import numpy as np
 import paddle
 from paddle import static
 
-from net import BATCH, NETS, STEPS, Ragged
+from net import BATCH, NETS, Ragged
 
 OPTIMIZERS = {
     "sgd": lambda rate: paddle.optimizer.Momentum(rate, 0.9),
     "adam": paddle.optimizer.Adam,
 }
 
-DTYPES = {np.dtype("float32"): 5, np.dtype("int64"): 3, np.dtype("int32"): 2}
+DTYPES = {
+    np.dtype(name): kind
+    for name, kind in {"bool": 0, "int16": 1, "int32": 2, "int64": 3, "float16": 4, "float32": 5, "float64": 6, "uint8": 20, "int8": 21}.items()
+}
 
 
 def varint(value):
@@ -69,7 +72,7 @@ def build(net):
 def write_feeds(net, random, folder):
     """{feed: what each step is fed}"""
     feeds = {name: [] for name in net.feeds}
-    for step in range(STEPS):
+    for step in range(net.steps):
         held = {}
         for name, (dtype, _, draw) in net.feeds.items():
             if not isinstance(draw, Ragged):
@@ -83,7 +86,7 @@ def write_feeds(net, random, folder):
                 json.dump([held[name]], f)
     for name, (dtype, _, draw) in net.feeds.items():
         if not isinstance(draw, Ragged):
-            feeds[name] = np.stack([draw(random, BATCH).astype(dtype) for _ in range(STEPS)])
+            feeds[name] = np.stack([draw(random, BATCH).astype(dtype) for _ in range(net.steps)])
             np.save(os.path.join(folder, name + ".npy"), feeds[name])
     return feeds
 
@@ -115,17 +118,20 @@ def write_case(net, folder):
     )
     with static.scope_guard(scope):
         executor.run(startup)
+        names = [name for name in names if scope.find_var(name)]  # others the step itself makes
         for name in names:
             tensor = scope.find_var(name).get_tensor()
             value = np.array(tensor)
-            if value.dtype == np.float32 and value.size > 1:
+            if net.rounded and value.dtype == np.float32 and value.size > 1:
                 value = (np.round(value * 32) / 32).astype(np.float32)
                 tensor.set(value, paddle.CPUPlace())
             write_record(os.path.join(folder, "init", name), value)
         losses, rates = [], []
-        for step in range(STEPS):
+        for step in range(net.steps):
             if rates_of(main):
                 rates.append(float(main.lr_scheduler()))
+            if net.fresh:
+                executor, main = static.Executor(paddle.CPUPlace()), main.clone()
             (value,) = executor.run(
                 main, {name: array[step] for name, array in feeds.items()}, [loss.name]
             )
@@ -139,7 +145,7 @@ def write_case(net, folder):
         "paddle_version": paddle.__version__,
         "description": net.description,
         "batch": BATCH,
-        "steps": STEPS,
+        "steps": net.steps,
         "loss": loss.name,
         "fetch": [loss.name],
         "feeds": [

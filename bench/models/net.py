@@ -27,12 +27,28 @@ class Net:
     optimizer: object = "sgd"  # "adam", or a function of the rate
     rate: float = 0.1
     equal_shares: bool = False  # sites, and yet the losses of one device: all shares are alike
+    steps: int = STEPS
+    rounded: bool = True  # initial values to multiples of 1/32, which pack well
+    # An executor for every step: the framework adds what a step has left in arrays of gradients to
+    # those of the next one.
+    fresh: bool = False
 
 
 NETS = []
 
 
-def net(description, verdict="whole", sites=(), optimizer="sgd", rate=0.1, equal=False, **feeds):
+def net(
+    description,
+    verdict="whole",
+    sites=(),
+    optimizer="sgd",
+    rate=0.1,
+    equal=False,
+    steps=STEPS,
+    rounded=True,
+    fresh=False,
+    **feeds,
+):
     def add(build):
         NETS.append(
             Net(
@@ -45,6 +61,9 @@ def net(description, verdict="whole", sites=(), optimizer="sgd", rate=0.1, equal
                 optimizer,
                 rate,
                 equal,
+                steps,
+                rounded,
+                fresh,
             )
         )
         return build

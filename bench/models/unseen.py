@@ -13,7 +13,7 @@ import paddle
 
 import generate
 from net import NETS
-from unseen import attention, convolutions, coupling, families, indexing, losses, norms, training, zoo  # noqa: F401 (they add to NETS)
+from unseen import attention, convolutions, coupling, families, indexing, losses, norms, training, whole, zoo  # noqa: F401 (they add to NETS)
 
 
 def write(net, folder):

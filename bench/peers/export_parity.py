@@ -25,6 +25,8 @@ import numpy
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 LIMIT_SECONDS = 300
 
+OWNERS = ["--sharding", "--sharding-form", "owner"]
+
 # case, ranks, flags of transpile. fluid18/lenet is not here: 2.6.2 does not run the program as 1.8
 # saved it (softmax_with_cross_entropy_grad lacks an attribute), on one device neither.
 CASES = [
@@ -52,6 +54,14 @@ CASES = [
     ("static26/bert_tiny", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2"]),
     # A table in parts (c_embedding). The loss of parts has no kernel for processors: its exports are loaded only.
     ("models26/padded_attention", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2", "--tensor-parallel-min-vocabulary", "12"]),
+    ("fluid18/mnist_mlp", 2, OWNERS),
+    ("fluid18/mnist_mlp", 4, OWNERS),
+    ("static26/lenet", 2, OWNERS),
+    ("static26/mlp_stages", 4, OWNERS),
+    ("static26/gpt_tiny", 2, OWNERS),
+    ("static26/gpt_tiny", 2, OWNERS + ["--sharding-stage", "3", "--segment-broadcast-MB", "0.1"]),
+    ("static26/vit_tiny", 2, OWNERS),
+    ("static26/word2vec", 2, OWNERS),
     ("parallel26/parallel_mlp", 2, ["--tensor-parallel", "--tensor-parallel-degree", "2", "--input-parallel", "mp"]),
 ]
 
@@ -70,6 +80,8 @@ STRATEGIES = [
     # Not of fluid18, since 2.6.2 does not run these ops as 1.8 saves them: lars_weight_decay was one number and is a list, lamb gave no powers of its rates.
     ("static26/mlp_amp_ready", 2, ["--lars", "--lars-coeff", "0.01"]),
     ("static26/gpt_tiny", 2, ["--lamb"]),
+    ("static26/gpt_tiny", 2, ["--lamb"] + OWNERS),
+    ("fluid18/mnist_mlp", 2, MERGED + OWNERS),
     ("fluid18/mnist_mlp", 2, LOCAL),
     ("fluid18/mnist_mlp", 2, LOCAL + ["--localsgd-k-steps", "2"]),
     ("fluid18/mnist_mlp", 2, COMPRESSED + ["--dgc-sparsity", "0.9"]),

@@ -65,6 +65,7 @@ mlir::FailureOr<pd::ProgramOp> Importer::run() {
     return mlir::emitError(start_) << "not a legal program: " << why.message;
   }
   if (mlir::failed(importVariables())) return mlir::failure();
+  findRewritten();
   builder_.setInsertionPointToEnd(module_.getBody());
   auto program = pd::ProgramOp::create(builder_, start_, builder_.getStringAttr(options_.symbol));
   describeProgram(program);

@@ -210,6 +210,7 @@ mlir::LogicalResult Importer::importOp(int block, int index, Cells& cells) {
   builder_.insert(made);
   if (!children.empty() && mlir::failed(importRegions(block, index, made, cells)))
     return mlir::failure();
+  correctTypes(block, kind, results, made);
   for (auto [name, value] : llvm::zip_equal(results, made->getResults()))
     write(block, name, value, cells, !children.empty());
   return mlir::success();

@@ -1,5 +1,6 @@
 // The one walk that turns a program into values (import.cc), split by topic: import.cc blocks and
-// cells, import_ops.cc ops and their attributes, import_variables.cc declarations and persistables.
+// cells, import_ops.cc ops and their attributes, import_variables.cc declarations and persistables,
+// declared_types.cc declarations that are not what an op computes.
 // For these files only.
 #pragma once
 
@@ -101,6 +102,9 @@ class Importer {
   void write(int block, Name name, mlir::Value value, Cells& cells, bool inRegion);
   const VarKind& kindOf(const WireVar& var);
   mlir::Type typeOf(int block, Name name);
+  void findRewritten();
+  void correctTypes(int block, const OpKind& kind, llvm::ArrayRef<Name> results,
+                    mlir::Operation* op);
   mlir::StringAttr nameAttr(Name name);
   mlir::ArrayAttr names(llvm::ArrayRef<Name> list);
   mlir::Location at(int block, int op);
@@ -123,6 +127,9 @@ class Importer {
   ByBytes<mlir::NamedAttribute> attributes_;
   llvm::StringMap<mlir::ArrayAttr> inputPatterns_;
   llvm::StringMap<mlir::StringAttr> slotNames_;
+  llvm::DenseSet<Name> rewritten_;         // by several ops of one block
+  llvm::DenseSet<Name> captured_;          // by any block
+  llvm::DenseSet<mlir::Value> corrected_;  // results that are not of their declared type
   mlir::Operation* lastInput_ = nullptr;  // inputs of block 0 stand together after the declarations
 };
 

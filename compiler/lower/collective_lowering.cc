@@ -375,6 +375,16 @@ LogicalResult lowerSend(Lowering& lowering, mlir::Operation* op) {
   return success();
 }
 
+// The framework declares an extent of 1 where it broadcasts 1 and -1 (matmul_v2): what is sent has
+// the extent that the sender computes, in place of that 1.
+void correctOnes(Lowering& lowering, dist::RecvOp recv, pd::TensorInfo& info) {
+  if (!llvm::is_contained(info.dims, 1)) return;
+  const pd::TensorInfo* sent = knownSent(lowering, recv);
+  if (!sent || sent->dims.size() != info.dims.size()) return;
+  for (auto [own, theirs] : llvm::zip(info.dims, sent->dims))
+    if (own == 1 && theirs > 1) own = theirs;
+}
+
 // A blocking receive. Extents that its type does not say are those of the send that it meets, which
 // is found in the text of the sender's class.
 LogicalResult lowerRecv(Lowering& lowering, mlir::Operation* op) {
@@ -386,6 +396,8 @@ LogicalResult lowerRecv(Lowering& lowering, mlir::Operation* op) {
     // The job may have been widened since (`run --float64`): of it the extents alone are taken.
     sent->dtype = info.dtype;
     info = *sent;
+  } else {
+    correctOnes(lowering, recv, info);
   }
   if (isRunTimeValue(info)) return refuseValue(lowering, op, dist::nameOf(recv.getOutput()));
   llvm::FailureOr<StartNode> start =

@@ -14,11 +14,11 @@ using llvm::LogicalResult;
 using llvm::StringRef;
 
 constexpr RuleTable (*kFamilies[])() = {
-    activationRules,    ampRules,           controlFlowRules, convolutionRules, creationRules,
-    detectionRules,     elementwiseRules,   embeddingRules,   hostRules,        indexingRules,
-    interpolationRules, linearAlgebraRules, normRules,        logicalRules,     lossRules,
-    metricRules,        normalizationRules, optimizerRules,   randomRules,      recurrentRules,
-    reductionRules,     sequenceRules,      shapeRules,       tensorArrayRules,
+    activationRules,    ampRules,           controlFlowRules, convolutionRules,  creationRules,
+    detectionRules,     elementwiseRules,   embeddingRules,   hostRules,         indexingRules,
+    interpolationRules, linearAlgebraRules, normRules,        logicalRules,      lossRules,
+    metricRules,        normalizationRules, optimizerRules,   quantizationRules, randomRules,
+    recurrentRules,     reductionRules,     sequenceRules,    shapeRules,        tensorArrayRules,
 };
 
 const llvm::StringMap<const LoweringRule*>& index() {

@@ -109,6 +109,7 @@ RuleTable metricRules();
 RuleTable normalizationRules();
 RuleTable normRules();  // of linear_algebra
 RuleTable optimizerRules();
+RuleTable quantizationRules();
 RuleTable randomRules();
 RuleTable recurrentRules();
 RuleTable reductionRules();

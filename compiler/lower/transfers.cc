@@ -114,25 +114,31 @@ class TransferWalk {
 
 }  // namespace
 
+const pd::TensorInfo* knownSent(Lowering& lowering, dist::RecvOp recv) {
+  pd::ProgramOp whole = lowering.request().whole;
+  if (!whole || !recv.getNumber()) return nullptr;
+  if (!lowering.transfers()) lowering.transfers() = TransferWalk(whole, lowering.request()).run();
+  const auto number = static_cast<size_t>(*recv.getNumber());
+  const std::vector<pd::TensorInfo>& all = *lowering.transfers();
+  return number < all.size() ? &all[number] : nullptr;
+}
+
 llvm::FailureOr<pd::TensorInfo> sentInfo(Lowering& lowering, dist::RecvOp recv) {
   auto refuse = [&](const llvm::Twine& why) {
     return recv.emitError() << lowering.position() << ": what arrives"
                             << (recv.getVariable() ? " ('" + *recv.getVariable() + "')" : "")
                             << " has extents of -1, " << why;
   };
-  pd::ProgramOp whole = lowering.request().whole;
-  if (!whole || !recv.getNumber())
+  if (!lowering.request().whole || !recv.getNumber())
     return refuse("which only the job knows: compile the job, or write them in the type"),
            llvm::failure();
-  if (!lowering.transfers()) lowering.transfers() = TransferWalk(whole, lowering.request()).run();
-  const auto number = static_cast<size_t>(*recv.getNumber());
-  const std::vector<pd::TensorInfo>& all = *lowering.transfers();
-  if (number >= all.size() || llvm::any_of(all[number].dims, [](int64_t d) { return d < 0; }))
+  const pd::TensorInfo* sent = knownSent(lowering, recv);
+  if (!sent || llvm::any_of(sent->dims, [](int64_t d) { return d < 0; }))
     return refuse(
                "which the stage that sends it does not know either: give the dims of its feeds "
                "(--shape)"),
            llvm::failure();
-  return all[number];
+  return *sent;
 }
 
 }  // namespace dtranspile::lower

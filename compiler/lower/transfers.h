@@ -12,4 +12,8 @@ namespace dtranspile::lower {
 // or does not say.
 llvm::FailureOr<pd::TensorInfo> sentInfo(Lowering& lowering, dist::RecvOp recv);
 
+// The same as far as the job says it, with extents of -1 where it does not; null where the job is
+// not there, or the receive is none of a transfer.
+const pd::TensorInfo* knownSent(Lowering& lowering, dist::RecvOp recv);
+
 }  // namespace dtranspile::lower

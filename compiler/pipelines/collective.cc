@@ -36,6 +36,8 @@ std::string annotatedStages(const Strategy& s) {
 }
 
 bool isSharded(const Strategy& s) { return s.sharding && isReplicated(s); }
+// Whole parameters on ranks that own them, not parts of each.
+bool isOwned(const Strategy& s) { return isSharded(s) && s.sharding_form == "owner"; }
 
 // How many groups of `ranks` replicas there are. How many of them the stages of annotations leave
 // form-job counts.
@@ -130,6 +132,12 @@ const Step kSteps[] = {
     {"asp", Told::Nothing, [](const Strategy& s) { return s.asp; }, "asp"},
     {"lookahead", Told::Pieces, [](const Strategy& s) { return s.lookahead; }, "lookahead"},
     {"gradient-merge", Told::Nothing, mergesGradients, "gradient_merge"},
+    // Servers take over no branches.
+    {"select-updates", Told::Nothing,
+     [](const Strategy& s) {
+       return isServed(s) && serveMode(s) == "sync" && (s.amp || s.lookahead);
+     },
+     "mode"},
     // Norms over servers are those of rounds.
     {"write-out-norms", Told::ServerCount,
      [](const Strategy& s) {
@@ -170,8 +178,10 @@ const Step kSteps[] = {
      [](const Strategy& s) { return isReplicated(s) && s.fuse_all_reduce_ops; },
      "fuse_all_reduce_ops"},
     // Takes buckets apart into those of parts and those of what stays whole.
-    {"sharding", Told::Axes, [](const Strategy& s) { return isSharded(s) && !isPipelined(s); },
-     "sharding"},
+    {"sharding", Told::Axes,
+     [](const Strategy& s) { return isSharded(s) && !isOwned(s) && !isPipelined(s); }, "sharding"},
+    {"sharding-owner", Told::Axes, [](const Strategy& s) { return isOwned(s) && !isPipelined(s); },
+     "sharding_form"},
     // After the passes that look for gradients: a composite is no framework op.
     {"sync-batch-norm", Told::Axes, [](const Strategy& s) { return s.sync_batch_norm; },
      "sync_batch_norm"},
@@ -201,7 +211,10 @@ std::string optionsOf(const Step& step, const Strategy& strategy) {
   if (step.told == Told::Layers || step.told == Told::LayersOnly)
     text += std::string(" axes=") + kLayers;
   if (step.told == Told::LayersOnly) text += " carries=layers";
-  if (step.told == Told::Pieces && isPipelined(strategy)) text += " apart=true";
+  if (step.told == Told::Pieces &&
+      (isPipelined(strategy) || isOwned(strategy) || isServed(strategy)))
+    text += " apart=true";
+  if (llvm::StringRef(step.pass) == "amp" && isServed(strategy)) text += " by_block=true";
   if (servers || step.told == Told::ServerCount)
     text += " servers=" + std::to_string(serverCount(strategy));
   if (step.told == Told::Serving) text += " serve=" + serveMode(strategy);

@@ -382,6 +382,11 @@ def sharding : Bool<false> {
   let relevant = "mode!=pserver";
   let meaning = "updates and their state are cut over ranks, flat and in equal parts";
 }
+def sharding_form : Word<"flat"> {
+  let words = ["flat", "owner"];
+  let relevant = "sharding=true";
+  let meaning = "flat: everything in equal parts; owner: every parameter, with its state, on one rank";
+}
 def sharding_degree : Int<0> {
   let versions = "2.x";
   let range = [0, 0x7fffffff];
@@ -392,20 +397,20 @@ def sharding_stage : Int<1> {
   let versions = "2.x";
   let range = [1, 3];
   let relevant = "sharding=true";
-  let passes = ["sharding"];
-  let meaning = "1, 2: gradients, updates and state are cut; 3: parameters too";
+  let passes = ["sharding", "sharding-owner"];
+  let meaning = "1, 2: gradients, updates and state are cut; 3: parameters too; of form owner, 3: parameters are sent again for the backward part";
 }
 def segment_broadcast_MB : Float<"32"> {
   let versions = "2.x";
   let range = [0, 1048576];
   let relevant = "sharding=true";
-  let passes = ["sharding"];
-  let meaning = "most MiB of parameters that one operation puts together";
+  let passes = ["sharding", "sharding-owner"];
+  let meaning = "most MiB of parameters that one operation brings to all ranks";
 }
 def min_shard : Int<0> {
   let range = [0, 0x7fffffff];
   let relevant = "sharding=true";
-  let passes = ["sharding"];
+  let passes = ["sharding", "sharding-owner"];
   let meaning = "parameters of fewer elements stay whole";
 }
 // Stages of layers on different ranks (docs/passes/pipeline.md).

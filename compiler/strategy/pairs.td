@@ -32,6 +32,9 @@ def SequenceParallel : Feature<"sequence_parallel", "sequences in parts between 
   let on = "sequence_parallel=true";
 }
 def Sharding : Feature<"sharding", "parameters and state cut over ranks"> { let on = "sharding=true"; }
+def ShardingOwner : Feature<"sharding_form owner", "parameters on ranks that own them"> {
+  let on = "sharding_form=owner";
+}
 def Served : Feature<"mode pserver", "parameters lie on servers"> { let on = "mode=pserver"; }
 def LocalSgd : Feature<"localsgd", "parameters averaged, gradients not reduced"> {
   let on = "collective_mode=local_sgd";
@@ -111,8 +114,8 @@ def : Conflicts<Fp16AllReduce, [Amp],
 def : Conflicts<Sharding, [LocalSgd, AdaptiveLocalSgd],
                 "a parameter that is cut over ranks has no copies to average">;
 def : Conflicts<Served,
-                [Dgc, Fp16AllReduce, LocalSgd, AdaptiveLocalSgd, Sharding, Pipeline, TensorParallel,
-                 SequenceParallel, Hierarchical],
+                [Dgc, Fp16AllReduce, LocalSgd, AdaptiveLocalSgd, Sharding, ShardingOwner, Pipeline,
+                 TensorParallel, SequenceParallel, Hierarchical],
                 "trainers speak to servers only, not to each other">;
 def : Conflicts<Served, [SyncBatchNorm],
                 "trainers speak to servers only, and statistics of the whole batch need all "
@@ -143,9 +146,9 @@ def : Composes<Amp, [SyncBatchNorm], "amp_sync_batch_norm",
 def : Composes<Amp, [Recompute], "amp_recompute">;
 def : Composes<Amp, [Sharding], "amp_sharding",
                "each rank looks at its parts, and all know whether any has found something">;
-def : Later<Amp, [Served],
-            "servers, which know the sums of gradients, would have to agree on whether one overflows, leave "
-            "the round out, and hand the scale on to the trainers">;
+def : Composes<Amp, [Served], "amp_servers",
+               "servers, which know the sums of gradients, agree on whether one overflows, leave the round "
+               "out, and hand the scale on to the trainers">;
 def : Composes<Amp, [LocalSgd], "pair_amp_localsgd",
                "each replica scales by a number of its own, and leaves out steps of its own">;
 def : Composes<Lars, [Served, Hierarchical], "lars_recorded">;
@@ -173,6 +176,30 @@ def : Composes<Sharding, [Fp16AllReduce], "pair_sharding_fp16_allreduce",
                "they are; not in pipelines">;
 def : Later<Sharding, [Hierarchical],
             "parts would be summed level by level; ranks beside sharding_degree sum parts already">;
+def : Composes<Sharding, [ShardingOwner], "owner_mnist_mlp", "the form of sharding">;
+def : Conflicts<ShardingOwner, [Dgc],
+                "the largest elements are those of a gradient that every rank has">;
+def : Conflicts<ShardingOwner, [LocalSgd, AdaptiveLocalSgd],
+                "a parameter that one rank owns has no copies to average">;
+def : Composes<ShardingOwner, [Amp], "amp_owner",
+               "each owner looks at its gradients, and all know whether any has found something">;
+def : Composes<ShardingOwner, [Recompute], "recompute_owner">;
+def : Composes<ShardingOwner, [Lars, Lamb], "owner_rules",
+               "an owner has whole parameters, and so their norms">;
+def : Composes<ShardingOwner, [Asp], "asp_owner", "masks lie with the owners of their weights">;
+def : Composes<ShardingOwner, [Lookahead], "lookahead_owner",
+               "slow weights lie with the owners of their parameters, and all ranks count">;
+def : Composes<ShardingOwner, [GradientMerge], "pair_gradient_merge_owner",
+               "every rank adds up its gradients; in the branch of the k-th step owners take the sums">;
+def : Composes<ShardingOwner, [Fp16AllReduce], "pair_owner_fp16_allreduce",
+               "gradients travel to owners in half precision, parameters come back as they are">;
+def : Composes<ShardingOwner, [SyncBatchNorm], "owner_sync_batch_norm">;
+def : Later<ShardingOwner, [Pipeline],
+            "owners would have to be chosen stage by stage; flat parts go with pipelines">;
+def : Later<ShardingOwner, [TensorParallel, SequenceParallel],
+            "parts of layers would have owners among their own ranks; flat parts go with split layers">;
+def : Later<ShardingOwner, [Hierarchical],
+            "gradients would be summed level by level on the way to an owner">;
 def : Composes<Lars, [Pipeline], "pair_lars_pipeline">;
 def : Composes<Lamb, [Pipeline], "pair_lamb_pipeline">;
 def : Composes<Pipeline, [Amp], "amp_pipeline",
@@ -265,8 +292,8 @@ def : Composes<Lookahead, [Hierarchical], "lookahead_hierarchical">;
 def : Composes<Lookahead, [Sharding], "lookahead_sharding", "slow weights stay whole on every rank">;
 def : Composes<Lookahead, [Pipeline], "lookahead_pipeline",
                "slow weights lie on the stages of their parameters, and all stages count">;
-def : Later<Lookahead, [Served],
-            "the branches in which slow weights move would have to run on servers, block by block">;
+def : Composes<Lookahead, [Served], "lookahead_servers",
+               "servers choose between the weights of every k-th round and those of others, block by block">;
 def : Later<Lookahead, [LocalSgd],
             "parameters would have to be averaged behind the branch in which slow weights move">;
 def : Composes<Hierarchical, [SyncBatchNorm], "train_hierarchical_sync_batch_norm">;

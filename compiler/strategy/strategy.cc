@@ -20,6 +20,10 @@ struct Rule {
 };
 
 bool isServed(const Strategy& s) { return s.mode == "pserver"; }
+bool scalesLoss(const Strategy& s) {
+  return s.amp_dtype == "float16" && !s.use_pure_bf16 &&
+         (s.use_dynamic_loss_scaling || s.init_loss_scaling != 1);
+}
 bool isSynchronous(const Strategy& s) { return serveMode(s) == "sync"; }
 // Trainers that go on while their gradients wait.
 bool goesOn(const Strategy& s) { return serveMode(s) == "async"; }
@@ -69,6 +73,10 @@ const std::vector<Rule>& rules() {
        "trainers and sharding_degree: as many ranks as a parameter is cut over, or a multiple of "
        "that, make up all trainers; in a pipeline those of every stage, and of split layers those "
        "of every part"},
+      {{"sharding", "sharding_form"},
+       [](const Strategy& s) { return !s.sharding && s.sharding_form == "owner"; },
+       "sharding and sharding_form owner: parameters have owners where sharding is on; add "
+       "--sharding"},
       {{"fp16_allreduce", "sharding", "pipeline"},
        [](const Strategy& s) { return s.fp16_allreduce && s.sharding && s.pipeline; },
        "fp16_allreduce, sharding and pipeline: sums are cut in front of the stages, and rounded "
@@ -176,11 +184,29 @@ const std::vector<Rule>& rules() {
        },
        "accumulate_steps and virtual_stages: interleaved parts take micro-batches in groups as "
        "large as the pipeline; make accumulate_steps a multiple of stages"},
+      {{"amp", "decr_ratio"},
+       [](const Strategy& s) { return s.amp && s.use_dynamic_loss_scaling && !(s.decr_ratio > 0); },
+       "decr_ratio: a factor that shrinks stays above 0"},
       {{"amp", "init_loss_scaling"},
        [](const Strategy& s) {
          return s.amp && !(s.init_loss_scaling > 0 && s.init_loss_scaling <= 3.4e38);
        },
        "init_loss_scaling: a factor of the loss is above 0 and below 3.4e38, a float32 number"},
+      {{"amp", "sync_mode"},
+       [](const Strategy& s) { return s.amp && scalesLoss(s) && isServed(s) && !isSynchronous(s); },
+       "amp and sync_mode: without rounds no two servers would leave the same step out when a "
+       "gradient overflows; use amp_dtype bfloat16, which scales nothing, or leave sync_mode on"},
+      {{"amp", "use_pure_fp16", "use_pure_bf16"},
+       [](const Strategy& s) {
+         return s.amp && isServed(s) && (s.use_pure_fp16 || s.use_pure_bf16);
+       },
+       "mode pserver and use_pure_fp16, use_pure_bf16: servers would have to keep parameters in "
+       "half "
+       "precision beside their float32 copies; leave them out, so that parameters are float32"},
+      {{"lookahead", "sync_mode"},
+       [](const Strategy& s) { return s.lookahead && isServed(s) && !isSynchronous(s); },
+       "lookahead and sync_mode: slow weights move after so many rounds, and there are none; leave "
+       "sync_mode on"},
       {{"mode", "pservers"},
        [](const Strategy& s) { return isServed(s) && s.pservers.empty(); },
        "mode pserver and pservers: say where the servers are, --pservers HOST:PORT,…, or how many "
@@ -297,6 +323,9 @@ std::string problemOf(const Strategy& strategy, const FieldRow& row) {
     return because(
         row, "lies between " + std::to_string(row.least) + " and " + std::to_string(row.most));
   const auto* real = std::get_if<double Strategy::*>(&row.member);
+  if (real && std::isfinite(strategy.*(*real)) && strategy.*(*real) != 0 &&
+      !std::isnormal(static_cast<float>(strategy.*(*real))))
+    return because(row, value + " is no number of float32, which programs compute in");
   if (real && (!std::isfinite(strategy.*(*real)) ||
                (row.ranged && (strategy.*(*real) < static_cast<double>(row.least) ||
                                strategy.*(*real) > static_cast<double>(row.most)))))

@@ -1,9 +1,9 @@
 // Constraints of region ops: guards, blocks, micro-batches, composites, servers (labels of
 // docs/dialects/dist.md).
 #include "dialects/dist/dist.h"
+#include "dialects/dist/iteration.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/dist/verify.h"
-#include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
 #include "dialects/pd/types.h"
 
@@ -198,82 +198,6 @@ LogicalResult ForeachBlockOp::verifySymbolUses(SymbolTableCollection& tables) {
 //===----------------------------------------------------------------------===//
 // dist.micro
 //===----------------------------------------------------------------------===//
-
-namespace {
-
-// D13: `value` is `argument`, or a sum of it and terms; the sum may stand in a guard that takes the
-// argument in, or captures it.
-bool accumulates(mlir::Value value, mlir::Value argument) {
-  if (value == argument) return true;
-  auto result = llvm::dyn_cast<mlir::OpResult>(value);
-  if (!result || !argument.hasOneUse()) return false;
-  Operation* op = result.getOwner();
-  mlir::OpOperand& use = *argument.use_begin();
-  if (auto on = llvm::dyn_cast<OnOp>(op)) {
-    YieldOp yield = yieldOf(on.getBody());
-    if (!yield) return false;
-    const bool captured = use.getOwner() != op;
-    return accumulates(yield.getValues()[result.getResultNumber()],
-                       captured ? argument : on.getBody().getArgument(use.getOperandNumber()));
-  }
-  if (use.getOwner() != op) return false;
-  if (!pd::OpView::isFrameworkOp(op)) return false;
-  llvm::StringRef type = pd::OpView(op).type();
-  return type == "sum" || type == "elementwise_add";
-}
-
-// Whoever reads a value there looks at its extents only: the gradient of a batch_norm does of its
-// running statistics, unless it runs on them.
-bool asksForExtents(mlir::OpOperand& use) {
-  Operation* op = use.getOwner();
-  const auto all = [](mlir::Value value) {
-    return llvm::all_of(value.getUses(), [](mlir::OpOperand& one) { return asksForExtents(one); });
-  };
-  if (auto on = llvm::dyn_cast<OnOp>(op))
-    return use.getOperandNumber() < on.getBody().getNumArguments() &&
-           all(on.getBody().getArgument(use.getOperandNumber()));
-  if (auto on = llvm::dyn_cast<OnOp>(op->getParentOp()); on && llvm::isa<YieldOp>(op))
-    return on.getOtherwise().empty() && use.getOperandNumber() < on->getNumResults() &&
-           all(on->getResult(use.getOperandNumber()));
-  if (!pd::OpView::isFrameworkOp(op)) return false;
-  const pd::OpView view(op);
-  return view.type() == "batch_norm_grad" && !view.getBool("use_global_stats") &&
-         !view.getBool("is_test") && view.input("Mean") != use.get() &&
-         view.input("Variance") != use.get() &&
-         (view.input("MeanOut") == use.get() || view.input("VarianceOut") == use.get());
-}
-
-// D13: one batch_norm takes `argument` as its running statistics, which nothing else reads, and
-// gives what is handed on in their place, in a guard too; what else reads that must not look at
-// numbers: it would see what some micro-batch has left.
-bool movesState(mlir::OpOperand& handed, mlir::Value argument) {
-  auto result = llvm::dyn_cast<mlir::OpResult>(handed.get());
-  if (!result || !argument.hasOneUse() ||
-      !llvm::all_of(result.getUses(),
-                    [&](mlir::OpOperand& use) { return &use == &handed || asksForExtents(use); }))
-    return false;
-  Operation* op = result.getOwner();
-  mlir::OpOperand& use = *argument.use_begin();
-  if (auto on = llvm::dyn_cast<OnOp>(op)) {
-    YieldOp yield = yieldOf(on.getBody());
-    const bool captured = use.getOwner() != op;
-    if (!yield || !on.getOtherwise().empty() ||
-        result.getResultNumber() >= yield->getNumOperands() ||
-        (!captured && use.getOperandNumber() >= on.getBody().getNumArguments()))
-      return false;
-    return movesState(yield->getOpOperand(result.getResultNumber()),
-                      captured ? argument : on.getBody().getArgument(use.getOperandNumber()));
-  }
-  if (use.getOwner() != op || !pd::OpView::isFrameworkOp(op)) return false;
-  const pd::OpView view(op);
-  for (llvm::StringRef state : {"Mean", "Variance"})
-    if (view.type() == "batch_norm" && view.input(state) == argument &&
-        view.output((state + "Out").str()) == result)
-      return true;
-  return false;
-}
-
-}  // namespace
 
 // Values that go from one micro-batch to the next are sums, or state that one op moves and nobody
 // else reads: stages run the tasks of micro-batches in different orders.

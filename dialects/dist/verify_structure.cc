@@ -77,6 +77,9 @@ LogicalResult CommOp::verifySymbolUses(SymbolTableCollection& tables) {
   if (getServer() && roleOf(*this) != *getServer() &&
       !tables.lookupSymbolIn<RoleOp>((*this)->getParentOp(), getServerAttr()))
     return emitOpError("D4: there is no dist.role ") << getServerAttr();
+  // Servers wait for all ranks of the mesh, and divide what they push by their number.
+  if (getKind() == CommKind::Rpc && getSubset())
+    return emitOpError("D4: all coordinates ask the servers; rpc has no subset");
   if (!getSubset()) return mlir::success();
   for (AxisSetAttr set : getSubset()->getSets())
     if (!overAxis(set.getAxis()))

@@ -158,7 +158,8 @@ class Amp : public impl::AmpBase<Amp> {
                                     decr_every_n_nan_or_inf,
                                     incr_ratio,
                                     decr_ratio,
-                                    apart};
+                                    apart,
+                                    by_block};
     mlir::FailureOr<mlir::Value> infinite =
         scaleLoss(main, startup, classified, options, declarations);
     if (mlir::failed(infinite)) return mlir::failure();

@@ -66,6 +66,8 @@ def Amp : Pass<"amp", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"apart", "apart", "bool", "false", "checks and branches of each parameter by itself">,
+    Option<"by_block", "by_block", "bool", "false",
+           "the scale is taken back by ops that work block by block">,
   ] # FieldOptions<"amp">.options;
 }
 #endif

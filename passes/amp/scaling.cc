@@ -144,8 +144,10 @@ class Scaling {
     std::vector<mlir::Value> unscaled;
     if (options_.apart) {
       for (mlir::Value gradient : scaled) {
-        pd::OpView one = check(gradient, outputsFor(gradient));
-        unscaled.push_back(one.output("Out"));
+        pd::OpView one =
+            check(gradient, options_.byBlock ? pd::OutputSlot{"Out", {}} : outputsFor(gradient));
+        if (options_.byBlock) divideBehind(gradient);
+        else unscaled.push_back(one.output("Out"));
         infinite = either(infinite, one.output("FoundInfinite"));
       }
       // What is not finite is in no branch that is taken: X is there since the framework wants one.
@@ -157,6 +159,7 @@ class Scaling {
       infinite = all.output("FoundInfinite");
       if (options_.dynamic) unscaled = nextScale(unscaled, out, infinite);
     }
+    if (options_.byBlock) return infinite;
     for (auto [before, after] : llvm::zip_equal(scaled, unscaled))
       before.replaceUsesWithIf(after, [&](mlir::OpOperand& use) {
         mlir::Operation* user = use.getOwner();
@@ -164,6 +167,24 @@ class Scaling {
         return !checks && (isOfUpdate(user) || llvm::isa<pd::SetOp>(user));
       });
     return infinite;
+  }
+
+  // A check makes zeros of all gradients behind the first one that is not finite, which no block of
+  // one could know of. A division of its own for everything that takes the gradient: a block of it
+  // is not kept from in front of a norm over servers to behind it.
+  void divideBehind(mlir::Value gradient) {
+    const llvm::SmallPtrSet<mlir::Operation*, 4> users(gradient.user_begin(), gradient.user_end());
+    for (mlir::Operation& user : llvm::make_early_inc_range(*block_)) {
+      if (!users.contains(&user) || !isOfUpdate(&user) || pd::OpView(&user).type() == kCheck)
+        continue;
+      builder_.setInsertionPoint(&user);
+      const std::string name =
+          declarations_.freshName(block_, (pd::nameOf(gradient) + kUnscaled).str());
+      mlir::Value own = elementwise(builder_, user.getLoc(), "elementwise_div", gradient, now_,
+                                    name, pd::kOptimize, declarations_);
+      user.replaceUsesOfWith(gradient, own);
+    }
+    builder_.setInsertionPointToEnd(block_);
   }
 
   // A gradient as the update takes it: its cast, where that belongs to the update.

@@ -12,7 +12,8 @@ struct ScalingOptions {
   bool dynamic = true;
   int64_t increaseEvery = 1000, decreaseEvery = 2;  // steps in a row
   double increase = 2, decrease = 0.8;
-  bool apart = false;  // a check per gradient
+  bool apart = false;    // a check per gradient
+  bool byBlock = false;  // of apart: updates divide by the factor themselves (servers)
 };
 
 // Returns whether a gradient holds what is not finite (a bool of one element). Fails with a message

@@ -111,11 +111,13 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
   }
 
   // A variable of which every rank has a term, or a part, is declared so by the pass that made it.
+  // Along an axis of which one coordinate has it there is nothing to differ from.
   static void leaveOutDeclared(verify::AxisSet& along, mlir::Operation* var,
                                const verify::Differences& differences) {
     auto now = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
     for (dist::AxisRelAttr one : now ? now.getAxes() : llvm::ArrayRef<dist::AxisRelAttr>())
-      if (one.getState() == dist::StateKind::Partial || one.getState() == dist::StateKind::Split)
+      if (one.getState() == dist::StateKind::Partial || one.getState() == dist::StateKind::Split ||
+          (one.getHolders() && one.getHolders().isPoint()))
         if (int axis = differences.axes().indexOf(one.getAxis().getValue()); axis >= 0)
           along.reset(axis);
   }

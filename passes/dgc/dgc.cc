@@ -99,31 +99,8 @@ class Dgc : public impl::DgcBase<Dgc> {
     return llvm::cast<mlir::RankedTensorType>(way.update.input("Param").getType()).getNumElements();
   }
 
-  // Number i of L is that of steps B + ceil(i R / L) + 1 and later: floor(s L / R) = i in step s
-  // after B, counted from zero, as the framework computes it.
   std::vector<SentUpTo> stagesOf(const Way& way) const {
-    std::vector<SentUpTo> stages;
-    const auto count = static_cast<int64_t>(shares_.size());
-    const auto add = [&](int64_t last, int64_t kept) {
-      if (!stages.empty() && stages.back().kept == kept) stages.back().last = last;
-      else stages.push_back({last, kept});
-    };
-    if (rampup_begin_step > 0) add(rampup_begin_step, 0);
-    int64_t done = rampup_begin_step;
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t last =
-          i + 1 == count ? 0 : rampup_begin_step + ((i + 1) * rampup_step + count - 1) / count;
-      if (last != 0 && last <= done) continue;  // more numbers than steps
-      add(last, keptOf(way, shares_[i]));
-      done = last;
-    }
-    return stages;
-  }
-  // At least one: something is sent in every step.
-  static int64_t keptOf(const Way& way, double share) {
-    if (share == 0) return 0;
-    const double kept = std::floor(static_cast<double>(elementsOf(way)) * (1 - share) + 1e-6);
-    return std::max<int64_t>(1, static_cast<int64_t>(kept));
+    return verify::sentBy(elementsOf(way), shares_, rampup_begin_step, rampup_step);
   }
 
   mlir::LogicalResult collect(JobOnAxes& job, llvm::ArrayRef<dist::CommOp> comms,

@@ -41,7 +41,11 @@ class Forward {
   void write(pd::SetOp set) {
     auto [last, first] = last_.try_emplace(set.getVarAttr().getAttr(), Last{set});
     if (first) return;
-    if (!last->second.isRead) last->second.set.erase();
+    // A value that nothing else takes stays set, as it is in the program: without it the op that
+    // makes it would be for nothing, and be gone (flat weights, filled before their parts are made
+    // one).
+    if (!last->second.isRead && !last->second.set.getValue().hasOneUse())
+      last->second.set.erase();
     last->second = Last{set};
   }
   void meet(mlir::Operation& op) {

@@ -400,14 +400,41 @@ class Planner {
     return mlir::success();
   }
 
+  // The framework declares an extent of 1 where a product broadcasts 1 and -1. What is made of such
+  // a value may have one element per sample, whatever its type says.
+  llvm::DenseSet<mlir::Operation*> ofHiddenBatch() const {
+    llvm::DenseSet<mlir::Operation*> hidden;
+    for (mlir::Operation& op : body_) {
+      if (!pd::OpView::isFrameworkOp(&op)) continue;
+      const bool made = llvm::any_of(op.getOperands(), [&](mlir::Value operand) {
+        mlir::Operation* maker = operand.getDefiningOp();
+        return maker && hidden.contains(maker);
+      });
+      if (made || hidesBatch(op)) hidden.insert(&op);
+    }
+    return hidden;
+  }
+  static bool hidesBatch(mlir::Operation& op) {
+    const llvm::StringRef type = pd::OpView(&op).type();
+    if (type != "matmul" && type != "matmul_v2") return false;
+    auto firstOf = [](mlir::Type type) {
+      mlir::RankedTensorType tensor = pd::tensorOf(type);
+      return tensor && tensor.getRank() > 2 ? tensor.getDimSize(0) : 0;
+    };
+    return op.getNumResults() == 1 && firstOf(op.getResult(0).getType()) == 1 &&
+           llvm::any_of(op.getOperandTypes(), [&](mlir::Type type) { return firstOf(type) < 0; });
+  }
+
   // The loss, and what else is one number for every micro-batch.
   void addNumbers() {
+    const llvm::DenseSet<mlir::Operation*> hidden = ofHiddenBatch();
     const MainQuestion question(target_.job);
     const verify::Store store = verify::analyse(*question);
     const int micro = store.axes().indexOf(target_.micro.getValue());
     for (const auto& [op, task] : plan_.loop) {
       if (plan_.isBackward(task) || !pd::OpView::isFrameworkOp(op)) continue;
       const bool loss = pd::OpView(op).role() & pd::kLoss;
+      if (!loss && hidden.contains(op)) continue;
       for (mlir::Value result : op->getResults()) {
         auto type = llvm::dyn_cast<mlir::RankedTensorType>(result.getType());
         if (!type || !isDense(type) || type.getNumElements() != 1 ||

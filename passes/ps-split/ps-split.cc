@@ -8,6 +8,7 @@
 #include "passes/ps-split/round.h"
 #include "passes/ps-split/single.h"
 #include "passes/support/relations.h"
+#include "passes/support/seeds.h"
 #include "passes/support/servers.h"
 
 namespace dtranspile::passes {
@@ -45,7 +46,7 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
       return getOperation().emitError(
           "ps-split: enable_dc_asgd corrects gradients that come late, and in rounds none does");
     mlir::FailureOr<dist::Merge> merge = dist::Merge::Each;
-    if (isSync()) merge = chooseMerge(*job);
+    if (isSync()) merge = chooseMerge(*job, *part);
     if (mlir::failed(merge) || mlir::failed(checkTableSum(*part))) return mlir::failure();
     dist::CommOp comm = addServers(*job, servers);
     if (!isSync())
@@ -117,7 +118,16 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
   }
 
   // What trainers keep on doing must not need what servers do from now on.
-  static mlir::LogicalResult checkTrainers(const JobOnAxes& job, const UpdatePart& part) {
+  // What rounds set alike on all servers, and trainers read in front of it (the scale of a loss):
+  // they pull it like a parameter. Without rounds servers agree on no such value.
+  bool isPulled(const JobOnAxes& job, mlir::StringAttr name) const {
+    auto var = llvm::dyn_cast_or_null<pd::VarOp>(mlir::SymbolTable::lookupSymbolIn(job.role, name));
+    auto type =
+        var ? llvm::dyn_cast<mlir::RankedTensorType>(var.getType()) : mlir::RankedTensorType();
+    return serve.getValue() == "sync" && type && type.hasStaticShape();
+  }
+
+  mlir::LogicalResult checkTrainers(const JobOnAxes& job, const UpdatePart& part) {
     llvm::DenseSet<mlir::StringAttr> set;  // by the update part, so far
     for (mlir::Operation& op : *pd::ProgramOp(job.main).getBodyBlock()) {
       if (op.getName().stripDialect() == "orphan_block") continue;  // is never run
@@ -146,11 +156,11 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
           return op.emitError("reads '") << name.getValue()
                                          << "' after its update: trainers have "
                                             "the new value from the next step on";
-        if (part.sets(name) && part.ownerOf(name.getValue()) < 0)
+        if (part.sets(name) && part.ownerOf(name.getValue()) < 0 && !isPulled(job, name))
           return op.emitError("reads '")
                  << name.getValue()
                  << "', which the update part sets too: it is on servers, and trainers pull "
-                    "parameters only";
+                    "parameters only; in rounds (sync_mode) they pull tensors of known extents too";
       }
       auto assign = llvm::dyn_cast<pd::SetOp>(op);
       const bool same = assign && variableBehind(assign.getValue()) == assign.getVarAttr();
@@ -164,22 +174,59 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
   }
 
   // The mean over trainers is what a factor of 1/N before a sum does.
-  mlir::FailureOr<dist::Merge> chooseMerge(const JobOnAxes& job) {
-    pd::OpView loss(nullptr);
-    for (mlir::Operation& op : *pd::ProgramOp(job.main).getBodyBlock())
-      if (pd::OpView::isFrameworkOp(&op) && op.getNumResults() != 0 && !loss.operation()) {
-        const int role = pd::OpView(&op).role();
-        if ((role & pd::kLoss) && !(role & pd::kBackward)) loss = pd::OpView(&op);
-      }
-    if (!loss.operation() || job.ranks == 1) return dist::Merge::Mean;
-    mlir::FailureOr<double> factor = lossFactor(loss.operation(), job);
+  mlir::FailureOr<dist::Merge> chooseMerge(const JobOnAxes& job, const UpdatePart& part) {
+    mlir::Operation* loss = lossOf(job.main);
+    if (!loss || job.ranks == 1) return dist::Merge::Mean;
+    mlir::FailureOr<double> factor = lossFactor(loss, job);
     if (mlir::failed(factor)) return mlir::failure();
-    if (*factor == 1.0 / static_cast<double>(job.ranks)) return dist::Merge::Mean;
+    if (*factor == 1.0 / static_cast<double>(job.ranks)) return meanOrSum(job, part, *factor);
     if (*factor == 1.0) return dist::Merge::Sum;
-    return loss.operation()->emitError(
+    return loss->emitError(
                "its parts, added up over the trainers, are neither the "
                "reference's loss nor ")
            << job.ranks << " times it: no server can combine the gradients";
+  }
+
+  // The mean takes the factor back behind the backward part, which is the same where that is linear
+  // in the gradients. A gradient that it rounds to an integer, or clips, or that half precision has
+  // to hold, has to have the size that it has on one device: there the factor stands in front, and
+  // servers add up.
+  mlir::FailureOr<dist::Merge> meanOrSum(const JobOnAxes& job, const UpdatePart& part,
+                                         double factor) {
+    const bool half = givesHalf(job.main);
+    if (!half && !unknownGradient(job, part)) return dist::Merge::Mean;
+    const std::vector<mlir::Operation*> scales = scaleSeeds(seedsOf(job.main), factor);
+    if (scales.empty() || (!half && unknownGradient(job, part))) {
+      unscaleSeeds(scales);
+      return dist::Merge::Mean;
+    }
+    if (sum_distributed_tables)
+      return getOperation().emitError(
+          "ps-split: sum_distributed_tables: the backward part is not linear in the gradients, "
+          "which "
+          "therefore are scaled before they are summed up; leave it out");
+    return dist::Merge::Sum;
+  }
+
+  // Whether a gradient is in half precision on its way.
+  static bool givesHalf(pd::ProgramOp main) {
+    return llvm::any_of(*main.getBodyBlock(), [](mlir::Operation& op) {
+      if (!pd::OpView::isFrameworkOp(&op) || !(pd::OpView(&op).role() & pd::kBackward))
+        return false;
+      return llvm::any_of(op.getResultTypes(), [](mlir::Type type) {
+        mlir::RankedTensorType tensor = pd::tensorOf(type);
+        return tensor && (tensor.getElementType().isF16() || tensor.getElementType().isBF16());
+      });
+    });
+  }
+
+  // One that is pushed, and of which it is not known what part of the reference's it is.
+  static mlir::Value unknownGradient(const JobOnAxes& job, const UpdatePart& part) {
+    const MainQuestion question(job);
+    const verify::Store store = verify::analyse(*question);
+    for (const Served& served : part.parameters())
+      if (served.gradient && !store.of(served.gradient).whole.known) return served.gradient;
+    return {};
   }
 
   mlir::LogicalResult makeServers(JobOnAxes& job, const UpdatePart& part,
@@ -297,6 +344,12 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     };
     // Without rounds a pull waits for the pushes of its own trainer that stand before it.
     if (*mode_ != dist::ServeMode::Async) end(dist::PhaseKind::Push);
+    const auto pull = [&](pd::VarOp var) {
+      auto pulled =
+          dist::PullOp::create(builder, var.getLoc(), var.getType(), tableOf(var), rounds);
+      pd::SetOp::create(builder, var.getLoc(), mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()),
+                        pulled.getOutput());
+    };
     for (const Served& served : part.parameters()) {
       pd::VarOp var = served.var;
       if (!read.contains(var.getSymNameAttr())) continue;
@@ -304,10 +357,12 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
         var.emitRemark("'") << var.getSymName()
                             << "' is pulled whole in every step: " << pd::describe(taker)
                             << " takes it, and is no lookup of rows at the top of the program";
-      auto pull = dist::PullOp::create(builder, var.getLoc(), var.getType(), table(served), rounds);
-      pd::SetOp::create(builder, var.getLoc(), mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()),
-                        pull.getOutput());
+      pull(var);
     }
+    for (auto var : job.role.getBody().front().getOps<pd::VarOp>())
+      if (read.contains(var.getSymNameAttr()) && part.sets(var.getSymName()) &&
+          part.ownerOf(var.getSymName()) < 0 && isPulled(job, var.getSymNameAttr()))
+        pull(var);
     if (isSync()) end(dist::PhaseKind::Pull);
   }
 

@@ -137,11 +137,12 @@ class Round {
       llvm::SmallVector<mlir::Value> parts;
       for (mlir::Value value : group) parts.push_back(copies_.lookup(value));
       mlir::ValueRange wholes(parts);
+      const auto how = element.isInteger(1) ? dist::Reduce::Or : dist::Reduce::Sum;
       if (mesh_.ranks() > 1)
-        wholes = dist::AllReduceOp::create(
-                     builder_, group.front().getLoc(), mlir::ValueRange(parts).getTypes(),
-                     dist::ReduceAttr::get(module_.getContext(), dist::Reduce::Sum), parts,
-                     serverComm(module_, mesh_))
+        wholes = dist::AllReduceOp::create(builder_, group.front().getLoc(),
+                                           mlir::ValueRange(parts).getTypes(),
+                                           dist::ReduceAttr::get(module_.getContext(), how), parts,
+                                           serverComm(module_, mesh_))
                      .getResults();
       for (auto [value, whole] : llvm::zip(group, wholes)) sums_[value] = whole;
     }
@@ -156,6 +157,8 @@ class Round {
   }
 
   mlir::Value whole(mlir::Value value) {
+    for (const verify::Power& power : part_.powers())
+      if (power.out == value) return advanced(power);
     if (!isPartial(value)) return copies_.lookupOrDefault(value);
     sumUp(value);
     return sums_.lookup(value);
@@ -173,6 +176,7 @@ class Round {
   mlir::LogicalResult copyOps(int owner, const std::vector<mlir::Operation*>& needed, int stage,
                               mlir::OpBuilder& inside, mlir::IRMapping& map);
   void advancePowers();
+  mlir::Value advanced(const verify::Power& power);
 
   mlir::Value zeros(mlir::Value like) {
     auto type = llvm::cast<mlir::RankedTensorType>(like.getType());
@@ -188,6 +192,18 @@ class Round {
         .output("Out");
   }
 
+  // What the blocks so far give, and this one.
+  mlir::Value joined(mlir::OpBuilder& inside, mlir::Value soFar, mlir::Value own,
+                     mlir::Value term) {
+    if (!pd::tensorOf(term.getType()).getElementType().isInteger(1))
+      return elementwise(inside, term.getLoc(), "elementwise_add", soFar, own, pd::nameOf(term),
+                         pd::kOptimize, declarations_);
+    return declarations_
+        .create(inside, term.getLoc(), "logical_or", {{"X", {soFar}}, {"Y", {own}}},
+                {{"Out", {{pd::nameOf(term).str(), term.getType()}}}}, {}, pd::kOptimize)
+        .output("Out");
+  }
+
   mlir::ModuleOp module_;
   JobOnAxes job_;
   const UpdatePart& part_;
@@ -200,7 +216,7 @@ class Round {
   std::vector<Loop> loops_;                // by parameter
   llvm::DenseSet<mlir::Operation*> done_;  // ops of parameters that stand in a loop
   mlir::IRMapping copies_;                 // of shared values, and of terms as a server has them
-  llvm::DenseMap<mlir::Value, mlir::Value> sums_;
+  llvm::DenseMap<mlir::Value, mlir::Value> sums_, advanced_;
 };
 
 // Clones what a loop needs into it. A value of a block lives for one turn of one loop: an op that
@@ -269,9 +285,7 @@ mlir::LogicalResult Round::buildLoop(int owner, const Loop& loop, int stage) {
   }
   llvm::SmallVector<mlir::Value> added;
   for (auto [number, term] : llvm::enumerate(terms))
-    added.push_back(elementwise(inside, term.getLoc(), "elementwise_add",
-                                body->getArgument(number + 1), map.lookup(term), pd::nameOf(term),
-                                pd::kOptimize, declarations_));
+    added.push_back(joined(inside, body->getArgument(number + 1), map.lookup(term), term));
   dist::YieldOp::create(inside, loc, added);
   for (auto [term, result] : llvm::zip(terms, each.getResults())) copies_.map(term, result);
   return mlir::success();
@@ -279,13 +293,17 @@ mlir::LogicalResult Round::buildLoop(int owner, const Loop& loop, int stage) {
 
 // Once per round, on servers without a block too, so that all of them have the same power.
 void Round::advancePowers() {
-  for (pd::SetOp set : powerSets_) {
-    const verify::Power& power = *llvm::find_if(
-        part_.powers(), [&](const verify::Power& one) { return one.out == set.getValue(); });
-    mlir::Value next = scale(builder_, set.getLoc(), copies_.lookupOrDefault(power.in),
-                             power.factor, set.getVar(), pd::kOptimize, declarations_);
-    pd::SetOp::create(builder_, set.getLoc(), set.getVarAttr(), next);
-  }
+  for (pd::SetOp set : powerSets_)
+    pd::SetOp::create(builder_, set.getLoc(), set.getVarAttr(), whole(set.getValue()));
+}
+
+// What an update hands on of a power, outside of the loop over its blocks.
+mlir::Value Round::advanced(const verify::Power& power) {
+  mlir::Value& next = advanced_[power.out];
+  if (!next)
+    next = scale(builder_, power.out.getLoc(), copies_.lookupOrDefault(power.in), power.factor,
+                 pd::nameOf(power.out), pd::kOptimize, declarations_);
+  return next;
 }
 
 }  // namespace

@@ -116,6 +116,14 @@ bool ShardPlan::isReplicated(mlir::Value value) const {
   return reading.known && reading.states[axis_].isReplicated();
 }
 
+// Whether something that is not known to be zero would stand in the pad of a part, and be added up:
+// of parts there is one where the elements do not divide.
+bool ShardPlan::addsPad(mlir::Value part, Piece sum) const {
+  mlir::RankedTensorType type = fixedTensor(part.getType());
+  if (type && type.getNumElements() % options_.size == 0) return false;
+  return pads_.of(part) > (sum == Piece::Flag ? verify::Pad::Finite : verify::Pad::Zero);
+}
+
 // An update with norms of the whole: on parts, with the sums of their squares. (Not in branches.)
 std::optional<std::vector<Piece>> ShardPlan::ofNormed(
     mlir::Operation* op, llvm::function_ref<Piece(mlir::OpOperand&)> pieces) const {
@@ -123,9 +131,12 @@ std::optional<std::vector<Piece>> ShardPlan::ofNormed(
   if (!options_.norms || op->getBlock() != pd::ProgramOp(job_.main).getBodyBlock() ||
       !takesNorms(view))
     return std::nullopt;
-  for (mlir::OpOperand& operand : op->getOpOperands())
-    if (pieces(operand) != (isPartOfNormed(view, operand.get()) ? Piece::Part : Piece::Whole))
+  for (mlir::OpOperand& operand : op->getOpOperands()) {
+    const bool part = isPartOfNormed(view, operand.get());
+    if (pieces(operand) != (part ? Piece::Part : Piece::Whole) ||
+        (part && addsPad(operand.get(), Piece::Term)))
       return std::nullopt;
+  }
   std::vector<Piece> results;
   for (mlir::Value result : op->getResults())
     results.push_back(isPartOfNormed(view, result) ? Piece::Part : Piece::Whole);
@@ -165,6 +176,10 @@ std::optional<std::vector<Piece>> ShardPlan::evaluate(
     if (at == std::end(relations_) || !relation.whole.scale.isOne() ||
         (piece == Piece::Part && !fixedTensor(result.getType())))
       return fail("gives neither a part of known extents nor a sum");
+    if (isTerm(piece) && llvm::any_of(op->getOpOperands(), [&](mlir::OpOperand& operand) {
+          return pieces(operand) == Piece::Part && addsPad(operand.get(), piece);
+        }))
+      return fail("adds up a flat part whose pad is not known to be zero");
     found.push_back(piece);
   }
   return found;

@@ -4,12 +4,13 @@
 // Used by sharding, which then rewrites.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
+#include "compiler/analysis/relations/pads.h"
 #include "llvm/ADT/MapVector.h"
 #include "passes/support/relations.h"
+#include "passes/support/shards.h"
 #include "passes/support/variables.h"
 
 namespace dtranspile::passes {
@@ -55,9 +56,7 @@ class ShardPlan {
   // The op takes, in one piece, what such a variable holds.
   bool isGathered(mlir::OpOperand& use) const { return gathered_.contains(&use); }
   // Why gradients stay whole, and which.
-  using Kept =
-      llvm::MapVector<std::string, std::vector<std::string>, std::map<std::string, unsigned>>;
-  const Kept& kept() const { return kept_; }
+  const KeptWhole& kept() const { return kept_; }
 
   // The type of a rank's part of a value.
   mlir::RankedTensorType partType(mlir::Type whole) const;
@@ -84,6 +83,7 @@ class ShardPlan {
   void chooseStored();
   bool canGather(mlir::OpOperand& use, const Touches& touches) const;
   bool isReplicated(mlir::Value value) const;
+  bool addsPad(mlir::Value part, Piece sum) const;
   std::optional<std::vector<Piece>> ofNormed(
       mlir::Operation* op, llvm::function_ref<Piece(mlir::OpOperand&)> pieces) const;
   std::optional<std::vector<Piece>> evaluate(mlir::Operation* op,
@@ -97,6 +97,7 @@ class ShardPlan {
   verify::Axes axes_;  // as rules see them: none of them a data axis
   int axis_;
   verify::Relation relations_[4];  // by Piece
+  mutable verify::Pads pads_{verify::Pads::Lies::Whole};
   std::vector<Gradient> gradients_;
   std::vector<SumToCut> sums_;
   llvm::DenseMap<mlir::Value, Piece> pieces_;
@@ -104,7 +105,7 @@ class ShardPlan {
   llvm::DenseSet<mlir::OpOperand*> cut_, summed_, gathered_;
   bool refusedOne_ = false;
   std::vector<pd::VarOp> stored_;
-  Kept kept_;
+  KeptWhole kept_;
 };
 
 }  // namespace dtranspile::passes

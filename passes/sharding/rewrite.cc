@@ -257,60 +257,14 @@ void ShardRewriter::publish(llvm::ArrayRef<pd::SetOp> sets, mlir::Block& block, 
 // Stage 3
 //===----------------------------------------------------------------------===//
 
-// A parameter is needed in the forward part, and again in the backward part: in between nobody has
-// it whole.
-ShardRewriter::Needs ShardRewriter::collectNeeds() {
-  Needs needs;
-  llvm::DenseMap<mlir::StringAttr, llvm::SmallVector<pd::GetOp>> gets;
-  for (auto get : job_.main.getBodyBlock()->getOps<pd::GetOp>())
-    gets[get.getVarAttr().getAttr()].push_back(get);
-  for (pd::VarOp var : plan_.stored()) {
-    Need phases[2] = {{var, {}}, {var, {}}};
-    for (pd::GetOp get : gets.lookup(var.getSymNameAttr()))
-      for (mlir::OpOperand& use : get.getValue().getUses()) {
-        if (!plan_.isGathered(use)) continue;
-        mlir::Operation* user = use.getOwner();
-        const bool backward =
-            pd::OpView::isFrameworkOp(user) && (pd::OpView(user).role() & pd::kBackward);
-        Need& need = phases[backward];
-        need.uses.push_back(&use);
-        if (!need.first || user->isBeforeInBlock(need.first)) need.first = user;
-      }
-    phases[1].backward = true;
-    for (Need& need : phases) {
-      need.number = needs.size();
-      if (need.first) needs.push_back(std::move(need));
-    }
-  }
-  llvm::sort(needs, [](const Need& a, const Need& b) {
-    return a.first == b.first ? a.number < b.number : a.first->isBeforeInBlock(b.first);
-  });
-  return needs;
-}
-
-// Segments in the order of their first use. One is under way while the one before it is computed
-// with.
+// Segments of parameters, for the forward part and again for the backward part.
 void ShardRewriter::gatherParameters() {
-  Needs needs = collectNeeds();
-  std::vector<llvm::MutableArrayRef<Need>> segments;
-  for (llvm::MutableArrayRef<Need> rest = needs; !rest.empty();) {
-    int64_t bytes = 0;
-    size_t count = 0;
-    for (; count < rest.size(); ++count) {
-      bytes += bytesOf(rest[count].var.getType());
-      const bool turns = count > 0 && rest[count].backward != rest[0].backward;
-      if (turns || (count > 0 && bytes > form_.bytes)) break;
-    }
-    segments.push_back(rest.take_front(count));
-    rest = rest.drop_front(count);
-  }
-  Started next;
-  for (auto [number, segment] : llvm::enumerate(segments)) {
-    mlir::Operation* place = segment.front().first;
-    const Started current = number == 0 ? startGather(segment, place) : std::move(next);
-    waitFor(current, place);
-    if (number + 1 < segments.size()) next = startGather(segments[number + 1], place);
-  }
+  std::vector<std::vector<Need>> segments = segmentsOf(
+      job_.main, plan_.stored(), [&](mlir::OpOperand& use) { return plan_.isGathered(use); },
+      form_.bytes, /*again=*/true);
+  overlapSegments(segments, [&](llvm::MutableArrayRef<Need> segment, mlir::Operation* before) {
+    return startGather(segment, before);
+  });
   for (auto get : llvm::make_early_inc_range(job_.main.getBodyBlock()->getOps<pd::GetOp>()))
     if (get.getValue().use_empty() && plan_.pieceOf(get.getValue()) == Piece::Part) get.erase();
 }
@@ -318,8 +272,7 @@ void ShardRewriter::gatherParameters() {
 // One operation per element type, since a collective carries elements of one type. The variables
 // are read where it starts: between two segments nobody sets them, or the plan would not have
 // chosen them to lie in parts.
-ShardRewriter::Started ShardRewriter::startGather(llvm::MutableArrayRef<Need> segment,
-                                                  mlir::Operation* before) {
+Started ShardRewriter::startGather(llvm::MutableArrayRef<Need> segment, mlir::Operation* before) {
   mlir::OpBuilder builder(before);
   llvm::MapVector<mlir::Type, std::vector<Need*>> byElement;
   for (Need& need : segment)
@@ -343,17 +296,6 @@ ShardRewriter::Started ShardRewriter::startGather(llvm::MutableArrayRef<Need> se
     started.needs.push_back(members);
   }
   return started;
-}
-
-void ShardRewriter::waitFor(const Started& started, mlir::Operation* before) {
-  mlir::OpBuilder builder(before);
-  for (auto [pending, needs] : llvm::zip(started.pending, started.needs)) {
-    auto wait =
-        dist::WaitOp::create(builder, before->getLoc(),
-                             llvm::cast<dist::PendingType>(pending.getType()).getTypes(), pending);
-    for (auto [need, whole] : llvm::zip(needs, wait.getResults()))
-      for (mlir::OpOperand* use : need->uses) use->set(whole);
-  }
 }
 
 //===----------------------------------------------------------------------===//

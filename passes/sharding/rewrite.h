@@ -2,19 +2,9 @@
 #pragma once
 
 #include "passes/sharding/plan.h"
+#include "passes/support/shards.h"
 
 namespace dtranspile::passes {
-
-// Communicators, by turns: entry i belongs to the i-th one that carries gradients.
-// Gradients may travel on several communicators by turns, so that buckets overlap; what is cut of
-// them follows on the axis's own communicator of the same turn, and on that between the axes.
-struct ShardComms {
-  std::vector<dist::CommOp> all;      // over all replicas
-  std::vector<dist::CommOp> within;   // over the axis that values are cut over
-  std::vector<dist::CommOp> between;  // over the other axes; none where there are no others
-  // In front of a pipeline: over the micro-batches, by themselves.
-  dist::CommOp micro;
-};
 
 // How a job is rewritten, beside the plan.
 struct ShardForm {
@@ -33,16 +23,6 @@ class ShardRewriter {
   void run();
 
  private:
-  // What one operation of a segment puts together: a parameter, for the ops of one phase.
-  struct Need {
-    pd::VarOp var;
-    std::vector<mlir::OpOperand*> uses;
-    mlir::Operation* first = nullptr;
-    bool backward = false;
-    size_t number = 0;  // in the order of the role
-  };
-  using Needs = std::vector<Need>;
-
   // All bytes that a ring all_reduce would send, but half of them later: reduce_scatter gives each
   // rank the part of the gradient that it updates by, and the other half is the all_gather of the
   // parameters (publish, or gatherParameters of stage 3).
@@ -53,14 +33,8 @@ class ShardRewriter {
   pd::VarOp variableOf(pd::SetOp set);
   void publish(mlir::Block& block);
   void publish(llvm::ArrayRef<pd::SetOp> sets, mlir::Block& block, bool atOnce);
-  Needs collectNeeds();
   void gatherParameters();
-  struct Started {
-    std::vector<mlir::Value> pending;
-    std::vector<std::vector<Need*>> needs;  // by operation
-  };
   Started startGather(llvm::MutableArrayRef<Need> segment, mlir::Operation* before);
-  static void waitFor(const Started& started, mlir::Operation* before);
   void declare(pd::VarOp var);
   void cutInStartup();
   dist::CommOp nextComm() { return comms_.within[turn_++ % comms_.within.size()]; }

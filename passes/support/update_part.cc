@@ -8,10 +8,13 @@
 namespace dtranspile::passes {
 namespace {
 
-// Reductions of a whole tensor to one number that is the sum of what its blocks give.
+// Reductions of a whole tensor to one number that is the sum of what its blocks give, or to a flag
+// that is set where that of a block is.
 bool sumsUp(mlir::Operation* op) {
   const pd::OpView view(op);
   if (view.type() == "squared_l2_norm") return true;
+  if (view.type() == "check_finite_and_unscale")
+    return view.inputCount("X") == 1 && op->getNumResults() == 1 && view.output("FoundInfinite");
   mlir::RankedTensorType from = view.type() == "reduce_sum"
                                     ? pd::tensorOf(op->getOperand(0).getType())
                                     : mlir::RankedTensorType();
@@ -29,6 +32,12 @@ bool isLinear(mlir::Operation* op) {
 
 bool isUpdateRole(int role) {
   return (role & (pd::kOptimize | pd::kLrSched)) != 0 && (role & pd::kBackward) == 0;
+}
+
+// Flags are put together by or, at once.
+bool isFlag(mlir::Value value) {
+  mlir::RankedTensorType type = pd::tensorOf(value.getType());
+  return type && type.getElementType().isInteger(1);
 }
 
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
@@ -282,7 +291,8 @@ mlir::LogicalResult UpdatePart::giveOwner(mlir::Operation* op) {
     owner = other;
   }
   if (owner < 0) {
-    if (terms && !others && isLinear(op)) partial_.insert_range(op->getResults());
+    const bool flags = llvm::any_of(op->getOperands(), isFlag);
+    if (terms && !others && !flags && isLinear(op)) partial_.insert_range(op->getResults());
     return mlir::success();
   }
   Served& served = parameters_[owner];

@@ -41,7 +41,7 @@ class UpdatePart {
   int ownerOf(mlir::Value value) const;
   int ownerOf(llvm::StringRef variable) const;
   int ownerOf(mlir::Operation* op) const;
-  // One number per tensor, to which every block adds.
+  // One number per tensor, to which every block adds; or a flag, which any of them sets.
   bool isTerm(mlir::Value value) const { return terms_.contains(value); }
   // A sum of such numbers: each server has the part of its own blocks.
   bool isPartial(mlir::Value value) const { return partial_.contains(value); }

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -31,7 +32,9 @@ struct Key {
 };
 
 Expected TakeText(const Json& value, std::string& out) {
-  if (!value.is_string() || value.get_ref<const std::string&>().empty()) return "a text";
+  if (!value.is_string() || absl::StripAsciiWhitespace(value.get_ref<const std::string&>()).empty())
+    return "a text";
+  if (absl::StrContains(value.get_ref<const std::string&>(), '\0')) return "a text without NUL";
   out = value.get<std::string>();
   return "";
 }
@@ -127,7 +130,8 @@ Expected TakeFiles(const Json& value, Dataset& out) {
   const Expected expected = "a list of names of files";
   if (!value.is_array() || value.empty()) return expected;
   for (const Json& file : value)
-    if (!TakeText(file, out.files.emplace_back()).empty()) return expected;
+    if (!TakeText(file, out.files.emplace_back()).empty())
+      return absl::StrCat(expected, ", each a text without NUL");
   return "";
 }
 

@@ -1,16 +1,15 @@
 #include "runtime/data/multislot.h"
 
-#include <sys/wait.h>
-
 #include <charconv>
-#include <cstdio>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "runtime/base/printable.h"
 #include "runtime/base/status.h"
+#include "runtime/data/shell.h"
 #include "runtime/io/bytes.h"
 #include "runtime/io/json.h"
 
@@ -95,36 +94,84 @@ absl::Status ReadValues(const Slot& slot, Words& words, int64_t count, Column& c
   return absl::OkStatus();
 }
 
-// The file through the shell, as the framework has it; the file is opened here first, so that a
-// missing one is named by us and not by the shell.
-absl::StatusOr<std::string> OutputOf(const std::string& command, const std::string& file) {
-  DT_RETURN_IF_ERROR(io::OpenFile(file).status());
-  const std::string words =
-      absl::StrCat("{ ", command, "\n} < '", absl::StrReplaceAll(file, {{"'", "'\\''"}}), "'");
-  FILE* pipe = popen(words.c_str(), "re");
-  if (!pipe) return absl::UnavailableError(absl::StrCat(file, ": the shell does not start"));
-  std::string text;
-  char buffer[1 << 16];
-  size_t got = 0;
-  while ((got = fread(buffer, 1, sizeof buffer, pipe)) > 0) text.append(buffer, got);
-  if (const int code = pclose(pipe); code != 0)
-    return absl::UnavailableError(absl::StrCat(Printable(file), ": pipe_command '",
-                                               Printable(command), "' has ended with ",
-                                               WIFEXITED(code) ? WEXITSTATUS(code) : code));
-  return text;
-}
+// Lines as they come, with their numbers.
+class Lines {
+ public:
+  Lines(const std::vector<Slot>& slots, const std::string& file) : slots_(slots), file_(file) {}
+
+  // What is before the last line feed of `text` is taken from it.
+  absl::Status Take(absl::string_view& text) {
+    for (size_t end = 0; (end = text.find('\n')) != absl::string_view::npos;) {
+      DT_RETURN_IF_ERROR(TakeLine(text.substr(0, end)));
+      text.remove_prefix(end + 1);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeLine(absl::string_view line) {
+    ++number_;
+    const absl::Status status = ParseSample(slots_, line, samples_);
+    return status.ok() ? status : Wrong(number_, status.message());
+  }
+
+  absl::Status TooLong() const { return Wrong(number_ + 1, "the line has more than 256 MiB"); }
+
+  Samples& samples() { return samples_; }
+
+ private:
+  absl::Status Wrong(int64_t number, absl::string_view what) const {
+    return absl::InvalidArgumentError(absl::StrCat(Printable(file_), ":", number, ": ", what));
+  }
+
+  const std::vector<Slot>& slots_;
+  const std::string& file_;
+  int64_t number_ = 0;
+  Samples samples_;
+};
 
 absl::StatusOr<Samples> ParseText(const std::vector<Slot>& slots, const std::string& file,
                                   absl::string_view text) {
-  Samples samples;
-  for (int64_t number = 1; !text.empty(); ++number) {
-    const size_t end = text.find('\n');
-    if (absl::Status status = ParseSample(slots, text.substr(0, end), samples); !status.ok())
-      return absl::Status(status.code(),
-                          absl::StrCat(Printable(file), ":", number, ": ", status.message()));
-    text.remove_prefix(end == absl::string_view::npos ? text.size() : end + 1);
+  Lines lines(slots, file);
+  DT_RETURN_IF_ERROR(lines.Take(text));
+  if (!text.empty()) DT_RETURN_IF_ERROR(lines.TakeLine(text));
+  return std::move(lines.samples());
+}
+
+constexpr size_t kMostLine = size_t{256} << 20;
+
+// The file through the shell, as the framework has it; the file is opened here first, so that a
+// missing one is named by us and not by the shell. A command that gives what is wrong is ended at
+// once: it may never end by itself.
+absl::StatusOr<Samples> SamplesOf(const std::string& command, const std::vector<Slot>& slots,
+                                  const std::string& file) {
+  DT_RETURN_IF_ERROR(io::OpenFile(file).status());
+  const std::string words =
+      absl::StrCat("{ ", command, "\n} < '", absl::StrReplaceAll(file, {{"'", "'\\''"}}), "'");
+  absl::StatusOr<ShellCommand> shell = ShellCommand::Start(words);
+  if (!shell.ok())
+    return absl::Status(shell.status().code(),
+                        absl::StrCat(Printable(file), ": ", shell.status().message()));
+  Lines lines(slots, file);
+  std::string kept;
+  char buffer[1 << 16];
+  for (;;) {
+    DT_ASSIGN_OR_RETURN(const size_t got, shell->Read(buffer, sizeof buffer));
+    if (got == 0) break;
+    const absl::string_view piece(buffer, got);
+    kept.append(buffer, got);
+    if (piece.find('\n') == absl::string_view::npos) {
+      if (kept.size() > kMostLine) return lines.TooLong();
+      continue;
+    }
+    absl::string_view text = kept;
+    DT_RETURN_IF_ERROR(lines.Take(text));
+    kept.erase(0, kept.size() - text.size());
   }
-  return samples;
+  if (const std::string end = shell->End(); !end.empty())
+    return absl::UnavailableError(absl::StrCat(Printable(file), ": pipe_command '",
+                                               Printable(command), "' has ended with ", end));
+  if (!kept.empty()) DT_RETURN_IF_ERROR(lines.TakeLine(kept));
+  return std::move(lines.samples());
 }
 
 }  // namespace
@@ -171,10 +218,7 @@ absl::Status ParseSample(const std::vector<Slot>& slots, absl::string_view line,
 
 absl::StatusOr<Samples> ReadSamples(const std::vector<Slot>& slots, const std::string& file,
                                     const std::string& command) {
-  if (!command.empty()) {
-    DT_ASSIGN_OR_RETURN(const std::string text, OutputOf(command, file));
-    return ParseText(slots, file, text);
-  }
+  if (!command.empty()) return SamplesOf(command, slots, file);
   DT_ASSIGN_OR_RETURN(const std::string text, io::ReadText(file, kMostBytes));
   return ParseText(slots, file, text);
 }

@@ -78,6 +78,9 @@ absl::Status ByteSource::ReadAt(int64_t offset, int64_t count, void* to) const {
 // Regular files only: their size is known beforehand, which everything after relies on to refuse
 // counts that the file has no room for.
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path) {
+  // The system would open what its first part names.
+  if (path.find('\0') != std::string::npos)
+    return absl::InvalidArgumentError(path + ": a path has no NUL in it");
   // O_NONBLOCK: a pipe without a writer is refused below instead of waited for.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return ErrnoStatus(errno, path + ": opening");

@@ -9,6 +9,7 @@ namespace {
 struct Row {
   int error;
   absl::StatusCode code;
+  const char* remedy = "";
 };
 
 constexpr Row kRows[] = {
@@ -19,8 +20,10 @@ constexpr Row kRows[] = {
     {EROFS, absl::StatusCode::kPermissionDenied},
     {EEXIST, absl::StatusCode::kAlreadyExists},
     {ENOSPC, absl::StatusCode::kResourceExhausted},
+    {EFBIG, absl::StatusCode::kResourceExhausted,
+     "; raise the limit on the size of files (`ulimit -f`)"},
     {EDQUOT, absl::StatusCode::kResourceExhausted},
-    {EMFILE, absl::StatusCode::kResourceExhausted},
+    {EMFILE, absl::StatusCode::kResourceExhausted, "; raise the limit of open files (`ulimit -n`)"},
     {ENAMETOOLONG, absl::StatusCode::kInvalidArgument},
     {ELOOP, absl::StatusCode::kInvalidArgument},
 };
@@ -28,11 +31,11 @@ constexpr Row kRows[] = {
 }  // namespace
 
 absl::Status ErrnoStatus(int error, const std::string& what) {
-  absl::StatusCode code = absl::StatusCode::kUnavailable;
+  Row of = {error, absl::StatusCode::kUnavailable};
   for (const Row& row : kRows) {
-    if (row.error == error) code = row.code;
+    if (row.error == error) of = row;
   }
-  return absl::Status(code, what + ": " + std::generic_category().message(error));
+  return absl::Status(of.code, what + ": " + std::generic_category().message(error) + of.remedy);
 }
 
 }  // namespace dtranspile::io

@@ -17,8 +17,12 @@
 
 namespace dtranspile::io {
 
-// Signals that end a command, and may come at any time.
-inline constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+// Signals that end a command, and may come at any time: all that do so where nobody hears them, but
+// faults of the process itself and SIGKILL. Batch systems send SIGUSR1, SIGUSR2 and SIGXCPU ahead
+// of time.
+inline constexpr int kEndingSignals[] = {SIGINT,  SIGTERM,   SIGHUP,  SIGQUIT, SIGPIPE,
+                                         SIGUSR1, SIGUSR2,   SIGALRM, SIGXCPU, SIGVTALRM,
+                                         SIGPROF, SIGSTKFLT, SIGIO,   SIGPWR};
 
 // These wait while this lives, in this thread.
 class EndingSignalsHeld {

@@ -92,9 +92,9 @@ bool IsTraceFile(std::string_view file, std::string_view role);
 
 // Blocks until every process of the job has ended. A job that fails while running is a report with
 // `ok` false and the rank, op, step and reason; a status is returned for what is wrong before
-// anything is started (plans, mesh, feeds, initial values, per-step values, worker binary). SIGINT,
-// SIGTERM, SIGHUP and SIGQUIT end the job while this runs, SIGUSR1 asks for a checkpoint; one call
-// at a time in a process.
+// anything is started (plans, mesh, feeds, initial values, per-step values, worker binary). What
+// io::kEndingSignals names ends the job while this runs, but SIGUSR1, which asks for a checkpoint,
+// and SIGPIPE; one call at a time in a process.
 absl::StatusOr<Report> RunJob(const JobSpec& spec);
 
 }  // namespace dtranspile::launch

@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/io/filesystem.h"
+#include "runtime/io/owned_folder.h"
 
 namespace dtranspile::launch {
 namespace {
@@ -94,7 +95,7 @@ absl::StatusOr<Fd> InMemory(const std::string& text) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT}) ::signal(signal, SIG_DFL);
+  for (int signal : io::kEndingSignals) ::signal(signal, SIG_DFL);
   // Until it hears requests itself (runtime/exec/checkpoint.h).
   ::signal(SIGUSR1, SIG_IGN);
   const int nothing = open("/dev/null", O_RDONLY);

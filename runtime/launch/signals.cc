@@ -36,13 +36,17 @@ absl::Status SignalWatch::Begin() {
   action.sa_handler = OnSignal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &action, &before_[i]);
+  for (size_t i = 0; i < std::size(io::kEndingSignals); ++i) {
+    const int signal = io::kEndingSignals[i];
+    sigaction(signal, signal == SIGPIPE ? nullptr : &action, &before_[i]);
+  }
   return absl::OkStatus();
 }
 
 SignalWatch::~SignalWatch() {
   if (active_) {
-    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+    for (size_t i = 0; i < std::size(io::kEndingSignals); ++i)
+      sigaction(io::kEndingSignals[i], &before_[i], nullptr);
     write_end = -1;
   }
   for (int fd : pipe_)

@@ -1,12 +1,14 @@
-// Turns SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGUSR1 into a readable descriptor while a job runs.
-// Used by the supervisor.
+// Turns signals that would end the process into a readable descriptor while a job runs, but
+// SIGPIPE. Used by the supervisor.
 #pragma once
 
 #include <signal.h>
 
+#include <iterator>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "runtime/io/owned_folder.h"
 
 namespace dtranspile::launch {
 
@@ -23,16 +25,15 @@ class SignalWatch {
   // Readable when a signal has come.
   int fd() const { return pipe_[0]; }
 
-  // The first signal since the last call that ends the job; 0 for none.
+  // The first signal since the last call that ends the job (any but SIGUSR1); 0 for none.
   int Take();
   // Whether SIGUSR1 has been taken since the last call.
   bool TakeRequest() { return std::exchange(requested_, false); }
 
  private:
-  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1};
   int pipe_[2] = {-1, -1};
   bool active_ = false, requested_ = false;
-  struct sigaction before_[5];
+  struct sigaction before_[std::size(io::kEndingSignals)];
 };
 
 }  // namespace dtranspile::launch

@@ -3,12 +3,14 @@
 #include <grpc/grpc.h>
 
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 
 namespace dtranspile::ps {
 namespace {
@@ -46,11 +48,24 @@ absl::Status AskForThreads() {
   return status;
 }
 
+// gRPC ends the process where the variable names none of its ways of waiting.
+absl::Status CheckWaiting() {
+  constexpr char kVariable[] = "GRPC_POLL_STRATEGY";
+  const char* given = std::getenv(kVariable);
+  if (given == nullptr || *given == 0) return absl::OkStatus();
+  for (const absl::string_view one : absl::StrSplit(given, ','))
+    if (one == "all" || one == "epoll1" || one == "poll") return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the environment has ", kVariable, "=", given,
+                   ", and gRPC knows epoll1, poll and all; unset it"));
+}
+
 }  // namespace
 
 absl::Status BeginGrpc() {
   static const absl::Status begun = [] {
-    absl::Status status = AskForThreads();
+    absl::Status status = CheckWaiting();
+    if (status.ok()) status = AskForThreads();
     if (!status.ok()) return status;
     grpc_init();  // one reference more than our objects give back
     return status;

@@ -304,7 +304,9 @@ def main(tools, corpus, name, ranks, steps, *flags):
             what = "%s on %d ranks" % (name, count)
             job = case.transpile("job%d" % count, count, case.flags)
             check_verified(case.tool, job)
-            if "--sharding" not in flags or count == 1:  # of parts nothing can be exported
+            # Of parts nothing can be exported, and no selection of slow weights by servers.
+            selected = "--lookahead" in flags and "--mode" in flags
+            if count == 1 or not ("--sharding" in flags or selected):
                 call(case.tool, "export", job, "-o", job + ".programs")
             saved, feeds = os.path.join(work, "job%d.saved" % count), os.path.join(case.folder, "feeds")
             rates = case.description.get("lr_per_step")

@@ -60,6 +60,20 @@ SHARDING = {
     "sharding_sync_batch_norm": ["static26/resnet_thin", "2", "--sync-batch-norm"],
 }
 
+# Trained with an owner per parameter (owner_case.py): name -> case, jobs, flags.
+OWNER = {
+    "owner_mnist_mlp": ["fluid18/mnist_mlp", "'!2'", "'!4'", "'!4@3'", "'!4/2'", "8..100000"],
+    "owner_cosine_adam_mlp": ["fluid18/cosine_adam_mlp", "2", "4@3"],
+    "owner_clip": ["static26/mlp_stages", "2", "4/2@3", "--min-shard", "10", "--segment-broadcast-MB", "0"],
+    "owner_word2vec": ["static26/word2vec", "2", "4"],
+    "owner_gpt_tiny": ["static26/gpt_tiny", "'!2'", "'!4@3'", "--segment-broadcast-MB", "0.05"],
+    "owner_bert_tiny": ["fluid18/bert_tiny", "4"],
+    "owner_lenet": ["static26/lenet", "2", "4@3"],
+    "owner_rules": ["fluid18/lars_mlp", "2", "4/2@3"],
+    "owner_lamb": ["fluid18/lamb_mlp", "2", "4@3"],
+    "owner_sync_batch_norm": ["static26/resnet_thin", "2", "4@3", "--sync-batch-norm"],
+}
+
 # Trained with layers split over ranks (tensor_parallel_case.py): name -> case, variables in parts, jobs
 # (ranks/degree), flags.
 TENSOR_PARALLEL = {
@@ -336,6 +350,21 @@ MODELS18 = [
     "time_major_gru",
     "warmed_up",
     "yolo",
+]
+
+# The same of the corpus whole.
+WHOLE = [
+    "burgers",
+    "capsule_net",
+    "cbow_tree",
+    "cuts_and_writes",
+    "ernie_of_fluid",
+    "loose_windows",
+    "multi_embeddings",
+    "scheduled_feeding",
+    "sine_waves",
+    "soft_forces",
+    "swish_equation",
 ]
 
 # Trained with activations computed again: all cases of the corpora but those that draw what no dropout draws.

@@ -5,10 +5,12 @@
 
 import json
 import os
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 from train_case import call, compare_losses, fail
 
@@ -139,7 +141,56 @@ def check_refusals(tool, job, init, path, description, work):
     extra = {"name": "unknown", "type": "float"}
     changed("a slot too many", "the program feeds no variable of that name", slots=[extra] + description["slots"])
     changed("feeds too", "--dataset gives all feeds", code=2, flags=["--feeds", work])
+    allowed = ["--allow-pipe-command"]
+    changed("a command that never ends", ":1: ", flags=allowed, pipe_command="yes")
+    changed("a command that is killed", "has ended with signal 9", flags=allowed, pipe_command="kill -9 $$")
+    changed("a blank command", "'pipe_command': expected a text", flags=allowed, pipe_command=" \n")
+    changed("a command with a NUL", "expected a text without NUL", flags=allowed, pipe_command="cat\0")
+    names = [name + "\0" for name in description["files"]]
+    changed("names with a NUL", "each a text without NUL", files=names)
     changed("an unreadable description", "'batch_size': expected a whole number", batch_size=0)
+
+
+def processes_of(text):
+    """Numbers of the processes that have `text` in their command line."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            with open("/proc/%s/cmdline" % int(name), "rb") as f:
+                if text.encode() in f.read():
+                    found.append(int(name))
+        except (OSError, ValueError):
+            pass
+    return found
+
+
+def check_ended(tool, job, init, path, description):
+    """Nothing of a command outlives who runs it, however that ends."""
+    mark = "sleep 1000.%d" % os.getpid()
+    command = mark.replace("sleep ", "sleep  ")  # not the words of this process
+    with open(path, "w") as f:
+        json.dump(dict(description, pipe_command=command + " & " + command + "; cat"), f)
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU):
+        words = [tool, "run", job, "--dataset", path, *init, "--allow-pipe-command"]
+        run = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        alone = "sleep\0" + mark.split()[1]
+        end = time.time() + 30
+        while not processes_of(alone) and run.poll() is None and time.time() < end:
+            time.sleep(0.02)
+        if not processes_of(alone):
+            fail("the command has not begun")
+        run.send_signal(number)
+        if run.wait(timeout=LIMIT_SECONDS) != -number:
+            fail("signal %d: exit status %d" % (number, run.returncode))
+        end = time.time() + 10
+        while processes_of(alone) and time.time() < end:
+            time.sleep(0.02)
+        left = processes_of(alone)
+        for process in left:
+            os.kill(process, signal.SIGKILL)
+        if left:
+            fail("signal %d leaves %d processes of the command" % (number, len(left)))
+    print("a command ends with who runs it")
 
 
 def main(tools, corpus, case):
@@ -169,6 +220,7 @@ def main(tools, corpus, case):
             flags = ["--dataset", path, *init]
             train(tool, job, case + " on " + name, flags, description["loss"], golden, work)
         check_refusals(tool, job, init, path, described, work)
+        check_ended(tool, job, init, path, described)
 
 
 if __name__ == "__main__":

@@ -66,6 +66,70 @@ TABLE = [
         1,
         "the input holds the programs main, startup; say which with --program NAME",
     ),
+    # Flags that would be ignored.
+    (
+        RUN + FEEDS + ["--startup", "CASE/startup.pdmodel"],
+        1,
+        "has a start-up program of its own; leave the flag out",
+    ),
+    (
+        ["compile", "JOB", *FEEDS, "-o", "HERE/o", "--startup", "HERE/nothing"],
+        1,
+        "--startup HERE/nothing: the job JOB has a start-up program of its own; leave the flag out",
+    ),
+    (RUN + FEEDS + ["--allow-pipe-command"], 2, "--allow-pipe-command requires --dataset"),
+    (RUN + FEEDS + ["--checkpoint-keep", "3"], 2, "--checkpoint-keep requires --checkpoint-dir"),
+    (
+        RUN + FEEDS + ["--flight", "HERE/o", "--no-flight-recorder"],
+        2,
+        "--flight excludes --no-flight-recorder",
+    ),
+    (
+        RUN + FEEDS + ["--trainers", "7"],
+        1,
+        "--trainers 7: the job was transpiled for 2 trainers ('trainer'); transpile it for 7, or "
+        "start as many as it has",
+    ),
+    (
+        RUN + FEEDS + ["--per-step", "a=1", "--per-step", "a=2"],
+        2,
+        "--per-step a=2: 'a' is given twice; list its values with commas",
+    ),
+    (
+        RUN + ["--feed", "x=HERE/x.npy", "--feed", "x=HERE/wide.npy"],
+        1,
+        "--feed x=HERE/wide.npy: 'x' is given twice",
+    ),
+    (
+        ["convert", "CASE/main.pdmodel", "HERE/o.mlir", "--program", "main"],
+        2,
+        "--program main: a module is written whole; the flag is for .pdmodel and .pdtxt",
+    ),
+    (
+        ["show", "CASE/main.pdmodel", "--rank", "1"],
+        2,
+        "--role and --rank: of a job; CASE/main.pdmodel is a saved program",
+    ),
+    (
+        ["show", "CASE/main.pdmodel", "--format", "html"],
+        2,
+        "--format html: of a job; CASE/main.pdmodel is a saved program",
+    ),
+    (
+        ["show", "JOB", "--format", "html", "--rank", "1"],
+        2,
+        "--format html: a rank is shown as text of the module alone; leave the flag out",
+    ),
+    (
+        ["verify", "JOB", "--execute=off", "--steps", "3"],
+        2,
+        "--steps: of the execution, which --execute=off leaves out",
+    ),
+    (
+        ["export", "JOB", "-o", "HERE/o", "--endpoints", "127.0.0.1:6170", "127.0.0.1:6170"],
+        2,
+        "--endpoints: '127.0.0.1:6170' is given twice; each of the ranks has its own",
+    ),
     (["show", "JOB", "--role", "server"], 2, "--role server: the job has the roles trainer"),
     (["show", "JOB", "--rank", "2"], 1, "has the ranks 0 to 1, not 2"),
     (RUN + FEEDS + ["--resume"], 1, "--resume: from where? Add --checkpoint-dir DIR"),

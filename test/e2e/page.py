@@ -9,7 +9,6 @@ import os
 import shutil
 import struct
 import subprocess
-import sys
 import zlib
 
 from check import main
@@ -163,6 +162,28 @@ def jobs(check):
     )
 
 
+def ran(check):
+    """A pipeline that has run: its page draws that too. Needs no browser."""
+    case = os.path.join(check.corpus, "static26", "mlp_stages")
+    job, trace = check.path("ran"), check.path("trace")
+    request = "--trainers 2 --pipeline --accumulate-steps 4".split()
+    programs = [case + "/main.pdmodel", "--startup", case + "/startup.pdmodel"]
+    check.expect_exit("a pipeline", 0, ["transpile", *programs, "-o", job, *request])
+    values = ["--feeds", case + "/feeds", "--init", case + "/init"]
+    check.expect_exit("it runs", 0, ["run", job, *values, "--steps", "3", "--trace", trace])
+    done = check.call("show", job, "--format", "html", "--trace", trace)
+    check.expect("its page", done.returncode == 0, done.stderr)
+    for text in ("As it ran, to scale: step ", " of 3, the one of median length", "trainer 1: "):
+        check.expect("the page says " + text, text in done.stdout, done.stdout[-3000:])
+    check.expect("nothing contradicts the schedule", "is not drawn" not in done.stdout)
+    for name, flags, code, says in (
+        ("traces of nothing", ["html", "--trace", job], 1, "leaves one trace for each rank"),
+        ("traces without a page", ["text", "--trace", trace], 2, "add --format html"),
+    ):
+        done = check.call("show", job, "--format", *flags)
+        check.expect(name, done.returncode == code and says in done.stderr, done.stderr)
+
+
 def transpiled(check):
     case = os.path.join(check.corpus, "fluid18", "bert_tiny")
     job = check.path("bert")
@@ -195,5 +216,4 @@ def hostile(check):
 if __name__ == "__main__":
     if not BROWSER:
         print("SKIPPED pages in a browser: chromium is not installed (tools/setup/install browser)")
-        sys.exit(0)
-    main([jobs, transpiled, hostile])
+    main([ran] + ([jobs, transpiled, hostile] if BROWSER else []))

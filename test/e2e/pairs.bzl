@@ -3,6 +3,8 @@ docs/composition.md names is there.
 
 A pair is a driver of this folder and a row of words per program. `pair_<one>_<other>` runs all programs of a pair."""
 
+load(":tiers.bzl", "first_of", "tier")
+
 _LEVELS = ["--use-hierarchical-allreduce", "--hierarchical-allreduce-inter-nranks", "2"]
 _SQRT = ["--recompute", "--recompute-checkpoints", "sqrt"]
 _MERGE = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
@@ -10,6 +12,7 @@ _ADAPTIVE = ["--adaptive-localsgd", "--adaptive-localsgd-init-k-steps", "3"]
 _LARS = ["--lars", "--lars-coeff", "0.01"]
 _SPLIT = ["--tensor-parallel", "--tensor-parallel-degree", "2"]
 _SEQUENCES = _SPLIT + ["--sequence-parallel"]
+_OWNER = ["--sharding", "--sharding-form", "owner"]
 _STAGES = ["--pipeline", "--stages", "2", "--accumulate-steps", "2"]
 
 # one+other -> (driver, {program: words behind its name, or with {} where it stands}). What is compared says the driver: with the
@@ -67,6 +70,10 @@ PAIRS = {
         "fluid18/mnist_mlp": ["2", "2", "--sharding"],
         "fluid18/cosine_adam_mlp": ["2", "2,4", "--sharding"],
         "fluid18/lenet": ["2", "2", "--sharding"],
+    }),
+    "gradient_merge_owner": ("gradient_merge_case.py", {
+        "fluid18/mnist_mlp": ["2", "2"] + _OWNER,
+        "fluid18/cosine_adam_mlp": ["2", "2,4"] + _OWNER,
     }),
     "gradient_merge_pipeline": ("gradient_merge_case.py", {
         "static26/mlp_stages": ["2", "2,4", "--pipeline", "--accumulate-steps", "2"],
@@ -136,6 +143,10 @@ PAIRS = {
         "static26/gpt_tiny": ["2", "--sharding"],
         "fluid18/mnist_mlp": ["4", "--sharding", "--sharding-degree", "2"],
     }),
+    "owner_fp16_allreduce": ("fp16_all_reduce_case.py", {
+        "static26/gpt_tiny": ["2"] + _OWNER,
+        "fluid18/mnist_mlp": ["4", "--sharding-degree", "2"] + _OWNER,
+    }),
     "dgc_recompute": ("dgc_case.py", {
         "fluid18/mnist_mlp": ["2", "4", "--dgc-min-size", "500", "--dgc-sparsity", "0.99"] + _SQRT,
     }),
@@ -204,6 +215,7 @@ def pair_matrix(tools):
                     "//test/corpus:" + program.split("/")[0],
                     "//test/corpus:rounding_noise.txt",
                 ] + tools,
+                tags = [] if program == first_of(programs) else ["slow"],
             )
         native.test_suite(
             name = "pair_" + pair,
@@ -226,6 +238,7 @@ def combinations(tools):
                 "//test/corpus:static26",
                 "//test/corpus:rounding_noise.txt",
             ] + tools,
+            tags = tier("combination_" + name),
         )
 
 def shown_test(name, page):

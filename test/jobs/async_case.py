@@ -98,8 +98,12 @@ def check_alone(tool, job, folder, work):
 
 
 def check_band(tool, job, sync, work):
-    """Where every push is an update, two trainers make two where synchronous ones make one."""
-    for seed in (1, 2, 3):
+    """Where every push is an update, two trainers make two where synchronous ones make one. Of several seeds most are in
+    the band: which update comes first is a race, and one run may lose it often."""
+    marks = (STEPS // 4, STEPS // 2, STEPS)
+    outside = {steps: [] for steps in marks}
+    seeds = (1, 2, 3)
+    for seed in seeds:
         feeds = os.path.join(work, "feeds%d" % seed)
         make_feeds(feeds, seed)
         change = ("seed = 20 : i32", "seed = %d : i32" % (20 + seed))
@@ -107,13 +111,16 @@ def check_band(tool, job, sync, work):
         for name, path in (("async", job), ("sync", sync)):
             name += str(seed)
             losses.append(run(tool, name, variant(path, work, name, change), feeds, work)[1])
-        for steps in (STEPS // 4, STEPS // 2, STEPS):
+        for steps in marks:
             late = [sum(one[steps - 10 : steps]) / 10 for one in losses]
             print("seed %d: loss after %d samples %.4g, of synchronous trainers %.4g" % (seed, steps * BATCH, *late))
             if late[0] > BAND * late[1] + NOISE:
-                fail("seed %d: outside of the band: %s" % (seed, losses[0]))
+                outside[steps].append("seed %d: %s" % (seed, losses[0]))
         if late[0] > 0.05 * losses[0][0]:
             fail("seed %d: does not train: %s" % (seed, losses[0]))
+    for steps, found in outside.items():
+        if 2 * len(found) > len(seeds):
+            fail("after %d samples outside of the band: %s" % (steps * BATCH, "; ".join(found)))
 
 
 def check_stale_pull(tool, job, work):

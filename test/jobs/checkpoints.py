@@ -90,6 +90,16 @@ def check_resume(runs, one_server):
     if complete(empty) != ["step-%012d" % step for step in (STEPS - 1, STEPS)]:
         fail("two are to stay: %s" % complete(empty))
     same("the last checkpoint", os.path.join(empty, complete(empty)[-1]), whole)
+    # A job that was ended between its last checkpoint and what it writes at its end.
+    report = os.path.join(runs.work, "nothing_left.json")
+    left = runs.run(
+        "nothing_left", runs.job.path, *inputs, "--steps", str(STEPS), "--resume",
+        *runs.to(empty, 1), "--report", report,
+    )
+    same("--save where no step is left", whole, left)
+    with open(report) as f:
+        if json.load(f)["steps"] != 0:
+            fail("a report of steps that were not run")
     print("goes on from a checkpoint with the same bits, with another number of servers too")
     return whole
 

@@ -60,6 +60,8 @@ OPTIONS = {
     "every_third": ["--trainers", "2", "--collective-mode", "local_sgd", "--localsgd-k-steps", "3"],
     "half": ["--trainers", "2", "--fp16-allreduce"],
     "sharding": ["--trainers", "2", "--sharding"],
+    "owner": ["--trainers", "2", "--sharding", "--sharding-form", "owner"],
+    "owner_stage3": ["--trainers", "4", "--sharding", "--sharding-form", "owner", "--sharding-degree", "2", "--sharding-stage", "3"],
     "replicas": ["--trainers", "4", "--sharding", "--sharding-degree", "2"],
     "shards_stages": ["--trainers", "4", "--sharding", "--pipeline", "--accumulate-steps", "2"],
     "shards_split": ["--trainers", "4", "--sharding", "--tensor-parallel", "--tensor-parallel-degree", "2"],
@@ -128,6 +130,96 @@ STAGES = {
     "pipeline_replicas": ["--trainers", "4", "--pipeline", "--accumulate-steps", "2"],
     "pipeline_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],
 }
+
+# Schedules, tables, and three features and more together.
+PIPELINE = ["--pipeline", "--accumulate-steps", "2"]
+SQRT = ["--recompute", "--recompute-checkpoints", "sqrt"]
+STAGES.update({
+    "stages_first": [
+        "--trainers",
+        "2",
+        "--pipeline",
+        "--accumulate-steps",
+        "4",
+        "--schedule-mode",
+        "F-then-B",
+    ],
+    "stages_interleaved": [
+        "--trainers",
+        "2",
+        "--pipeline",
+        "--stages",
+        "2",
+        "--virtual-stages",
+        "2",
+        "--accumulate-steps",
+        "4",
+    ],
+    "stages_weights": [
+        "--trainers",
+        "2",
+        "--pipeline",
+        "--stages",
+        "2",
+        "--accumulate-steps",
+        "4",
+        "--schedule-mode",
+        "ZB-H1",
+    ],
+    "stages_of_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],
+    "stages_merged_amp": ["--trainers", "2", "--amp"] + PIPELINE + MERGED,
+    "stages_layers_shards": ["--trainers", "8", "--sharding"] + PIPELINE + LAYERS,
+    "stages_lamb_amp": ["--trainers", "4", "--lamb", "--amp", "--stages", "2"] + PIPELINE,
+    "shards_merged_amp": ["--trainers", "2", "--sharding", "--amp"] + MERGED,
+    "shards_recompute_lamb": ["--trainers", "4", "--sharding", "--sharding-degree", "2", "--lamb"]
+    + SQRT,
+    "shards3_merged_recompute": ["--trainers", "2", "--sharding", "--sharding-stage", "3"]
+    + MERGED
+    + SQRT,
+    "shards_half": ["--trainers", "4", "--sharding", "--sharding-degree", "2", "--fp16-allreduce"],
+    "shards_asp_lookahead": [
+        "--trainers",
+        "2",
+        "--sharding",
+        "--asp",
+        "--lookahead",
+        "--lookahead-k",
+        "2",
+    ],
+    "merged_lars_recompute": ["--trainers", "4", "--lars"] + MERGED + SQRT,
+    "amp_lookahead_asp": ["--trainers", "2", "--amp", "--asp", "--lookahead", "--lookahead-k", "2"],
+    "amp_offload": ["--trainers", "2", "--amp", "--recompute-offload"] + SQRT,
+    "pure_half": ["--trainers", "2", "--amp", "--use-pure-fp16", "--use-fp16-guard", "false"],
+    "pure_brain": ["--trainers", "2", "--amp", "--use-pure-bf16", "--use-fp16-guard", "false"],
+    "sequences_amp": ["--trainers", "2", "--amp", "--sequence-parallel"] + LAYERS,
+    "sequences_recompute": ["--trainers", "4", "--sequence-parallel"] + LAYERS + SQRT,
+    "layers_shards_merged": ["--trainers", "4", "--sharding"] + LAYERS + MERGED,
+    "input_shards": ["--trainers", "4", "--sharding", "--input-parallel", "mp"] + LAYERS,
+    "input_amp": ["--trainers", "4", "--amp", "--input-parallel", "mp"] + LAYERS,
+    "dgc_ramp": ["--trainers", "2", "--dgc", "--dgc-min-size", "1", "--dgc-sparsity", "0.5", "0.75"]
+    + ["--dgc-rampup-begin-step", "1", "--dgc-rampup-step", "2"],
+    "adaptive_lamb": ["--trainers", "4", "--adaptive-localsgd", "--lamb"],
+    "local_later": [
+        "--trainers",
+        "4",
+        "--collective-mode",
+        "local_sgd",
+        "--localsgd-k-steps",
+        "2",
+        "--localsgd-begin-step",
+        "2",
+    ],
+    "summed": ["--trainers", "4", "--scale-strategy", "sum"],
+    "divided": ["--trainers", "2", "--scale-strategy", "reference"],
+    "servers_lamb": SERVERS + ["--lamb"],
+    "servers_recompute": SERVERS + SQRT,
+    "servers_summed": SERVERS + ["--sum-distributed-tables"],
+    "servers_whole": SERVERS + ["--slice-var-up", "false"],
+    "async_merged": SERVERS
+    + ["--preset", "async", "--max-merge-var-num", "2", "--independent-recv-thread"],
+    "async_thread": SERVERS + ["--preset", "async", "--independent-recv-thread"],
+    "async_later": SERVERS + ["--preset", "async", "--min-send-grad-num-before-recv", "8"],
+})
 
 COLUMNS = ["made", "structure", "refuted", "unknown", "equivalent", "open", "holes", "crashed"]
 # With --execute, what rung 5 says by itself of mutants that are legal modules.
@@ -281,8 +373,8 @@ class Native:
                 ways.append(way)
             elif way == "init" and names:
                 return self.original(job, [], label)  # some of them cannot be fetched
-            elif way == "init" and "has no value for" in text:
-                continue  # of variables that passes have added: they begin in start-up
+            elif way == "init" and ("has no value for" in text or "the program declares" in text):
+                continue  # of variables that passes have added, or made half: they begin in start-up
             elif way == "init" or not ways:
                 raise RuntimeError("the right job does not run:\n" + text)
         if names:
@@ -445,6 +537,7 @@ class Measurement:
         originals, names = {}, []
         out = os.path.join(self.work, "mutants")
         more = ["--all"] if self.flags.execute else []
+        more += ["--kinds"] + self.flags.kinds if self.flags.kinds else []
         for entry in mutants(self.mutate, job, self.flags.seed, self.flags.count, out, more):
             if entry["mutant"] < 0:
                 names = entry["names"]
@@ -467,6 +560,8 @@ class Measurement:
                 if strict not in originals:
                     originals[strict] = native.original(job, names if strict else [])
                 difference = native.difference(entry["folder"], originals[strict], entry["kind"])
+                if entry["group"] == "request":  # the job is right, and another one than asked for
+                    difference = difference or "the manifest asks for something else"
                 if difference and entry["group"] not in ROUNDING:
                     difference = self.over_reals(difference, job, entry, native, originals)
                 verdict = "holes" if difference else "equivalent"

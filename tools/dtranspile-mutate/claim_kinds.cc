@@ -65,6 +65,34 @@ void claimsAlone(JobView& view, Edits& edits) {
   });
 }
 
+// The same of a variable, which exists on one coordinate of an axis only.
+void variableAlone(JobView& view, Edits& edits) {
+  if (!view.mesh) return;
+  for (auto variable : view.role.getOps<pd::VarOp>()) {
+    auto relation = variable->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+    auto at = variable->getAttrOfType<dist::SelAttr>(dist::kAtAttr);
+    if (!relation) continue;
+    for (auto [axis, size] :
+         llvm::zip(view.mesh.getAxes().getAsValueRange<mlir::StringAttr>(), view.mesh.getSizes())) {
+      const dist::AxisSetAttr here = at ? at.lookup(axis) : dist::AxisSetAttr();
+      if (size != 1 && !(here && here.count() == 1)) continue;
+      const auto along = mlir::StringAttr::get(variable.getContext(), axis);
+      llvm::SmallVector<dist::AxisRelAttr> wrong = {dist::AxisRelAttr::different(along, "nobody")};
+      // Of a mesh that is as small passes may say what they would of a larger one.
+      if (size != 1) wrong.push_back(dist::AxisRelAttr::partial(along, dist::Reduce::Max));
+      for (dist::AxisRelAttr state : wrong)
+        edits.add(variable, "is declared otherwise along " + axis.str() + ", where it is alone",
+                  [variable, relation, state]() mutable {
+                    variable->setAttr(
+                        dist::kRelAttr,
+                        dist::RelAttr::get(variable.getContext(), relation.getVariable(),
+                                           relation.getNumber(), {state}, relation.getNumerator(),
+                                           relation.getDenominator(), relation.getTags()));
+                  });
+    }
+  }
+}
+
 // The description of an inserted block: a number, the block around it, a name that it takes.
 void blockSaid(JobView& view, Edits& edits) {
   for (mlir::Operation* op : view.framework) {
@@ -139,6 +167,8 @@ std::vector<Kind> claimKinds() {
        claimsOther},
       {group, "claim-alone", "an op claims a state along an axis of one coordinate", Place::Main,
        claimsAlone},
+      {group, "variable-alone", "a variable is declared otherwise along an axis of one coordinate",
+       Place::Main, variableAlone},
       {group, "body-claim", "an op of a block claims another relation", Place::Bodies, claimsState},
       {group, "block-said", "an inserted op says something else of its block", Place::Main,
        blockSaid},

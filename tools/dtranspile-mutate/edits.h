@@ -28,6 +28,7 @@ std::vector<Kind> jobKinds();
 std::vector<Kind> wordKinds();
 std::vector<Kind> orderKinds();
 std::vector<Kind> claimKinds();
+std::vector<Kind> requestKinds();
 
 // The ops of a kind in the program of the view, in its order.
 template <typename Op>

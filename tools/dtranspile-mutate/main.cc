@@ -22,6 +22,7 @@ struct Flags {
   std::string job, output;
   uint64_t seed = 1;
   size_t count = 1, first = 0;
+  std::vector<std::string> kinds;
   bool verify = false, list = false, all = false, widen = false;
 };
 
@@ -55,6 +56,15 @@ Json namesOf(mlir::ModuleOp job) {
   return names;
 }
 
+// What the mutant's manifest says was asked for.
+Json takeRequest(mlir::OwningOpRef<mlir::ModuleOp>& module) {
+  if (!module) return {};
+  auto text = (*module)->getAttrOfType<mlir::StringAttr>(mutate::kRequestAttr);
+  Json asked = text ? Json::parse(text.getValue().str()) : Json::object();
+  (*module)->removeAttr(mutate::kRequestAttr);
+  return asked;
+}
+
 // A folder, or a module alone, which gets the manifest that transpile would write.
 mlir::FailureOr<Job> read(mlir::MLIRContext* context, const std::string& path) {
   if (!llvm::StringRef(path).ends_with(".mlir")) return readJob(context, path);
@@ -86,8 +96,15 @@ int run(const Flags& flags) {
     line.update(verdictOf(*job, {}));
     print(line);
   }
+  (*job->module)
+      ->setAttr(
+          mutate::kRequestAttr,
+          mlir::StringAttr::get(&context, job->manifest.value("strategy", Json::object()).dump()));
   std::vector<mutate::Choice> choices = mutate::choose(*job->module, flags.seed, flags.count);
   for (size_t i = flags.first; i < choices.size(); ++i) {
+    if (!flags.kinds.empty() && !llvm::is_contained(flags.kinds, choices[i].kind->name) &&
+        !llvm::is_contained(flags.kinds, choices[i].kind->group))
+      continue;
     Json line = {{"mutant", i}, {"group", choices[i].kind->group}, {"kind", choices[i].kind->name}};
     print(line);  // so that a reader knows which one it was if verification never ends
     mutate::Mutant mutant = mutate::make(*job->module, flags.seed, choices[i]);
@@ -95,12 +112,13 @@ int run(const Flags& flags) {
     line["what"] = mutant.what;
     Job changed;
     changed.module = std::move(mutant.module);
+    const Json asked = takeRequest(changed.module);
     if (!changed.module || mlir::failed(mlir::verify(*changed.module))) {
       line["verdict"] = changed.module ? "structure" : "unchanged";
       print(line);
       continue;
     }
-    changed.manifest = makeManifest(*changed.module, job->manifest["strategy"]);
+    changed.manifest = makeManifest(*changed.module, asked);
     verify::VerifyOptions options;
     if (mutant.kind->changesSource) options.given = findModule(*job->module, "source");
     line.update(flags.verify ? verdictOf(changed, options) : Json{{"verdict", "made"}});
@@ -127,6 +145,7 @@ int main(int argc, char** argv) {
   app.add_flag("--all", flags.all, "with --verify: writes those too that are not verified");
   app.add_option("--seed", flags.seed, "equal seeds make equal mutants");
   app.add_option("--count", flags.count, "mutants of every kind");
+  app.add_option("--kinds", flags.kinds, "of these kinds or groups only; all, if none is named");
   app.add_option("--first", flags.first, "number of the first one");
   app.add_flag("--verify", flags.verify, "says what verification makes of each");
   app.add_flag(

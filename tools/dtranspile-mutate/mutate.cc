@@ -94,7 +94,8 @@ const std::vector<Kind>& kinds() {
          {communicationKinds, scaleKinds,    lineageKinds,   variableKinds,  attributeKinds,
           nameKinds,          contractKinds, programKinds,   placementKinds, pipelineKinds,
           serverKinds,        ampKinds,      recomputeKinds, semanticKinds,  shardingKinds,
-          layerKinds,         jobKinds,      wordKinds,      orderKinds,     claimKinds})
+          layerKinds,         jobKinds,      wordKinds,      orderKinds,     claimKinds,
+          requestKinds})
       llvm::append_range(rows, part());
     return rows;
   }();

@@ -17,6 +17,9 @@
 
 namespace dtranspile::mutate {
 
+// The request of the manifest, as JSON, while mutants of it are made: an attribute of the module.
+inline constexpr llvm::StringLiteral kRequestAttr = "mutate.request";
+
 // Where a kind looks for something to break.
 enum class Place {
   Main,        // the top level of the role's main program

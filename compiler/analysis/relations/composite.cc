@@ -6,6 +6,7 @@
 #include "compiler/analysis/relations/composite_body.h"
 #include "compiler/analysis/relations/compression.h"
 #include "compiler/analysis/relations/norm_body.h"
+#include "compiler/analysis/relations/padded.h"
 #include "compiler/analysis/relations/part_forms.h"
 #include "compiler/analysis/relations/term_sum.h"
 #include "compiler/analysis/relations/transfer.h"
@@ -62,7 +63,9 @@ void visitLocal(const Scene& scene, mlir::Operation* op) {
     for (Reading* reading : {&relation.whole, &relation.parts})
       reading->scale = reading->scale * factor;
     relation.gradient = readsGradient(scene, op->getOperands());
-    if (!relation.known()) scene.store.noteReason(op->getResult(i), context.reasons()[i]);
+    Reason reason = context.reasons()[i];
+    losePads(scene, op, nullptr, relation, reason);
+    if (!relation.known()) scene.store.noteReason(op->getResult(i), std::move(reason));
     scene.store.set(op->getResult(i), std::move(relation));
   }
   if (const Reason* site = context.site()) scene.store.addSite({op->getParentOp(), *site});

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "dialects/dist/dist.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -22,6 +23,11 @@ struct SentUpTo {
   int64_t kept = 0;  // elements; 0: all, as a dense sum
   bool operator==(const SentUpTo& other) const { return last == other.last && kept == other.kept; }
 };
+
+// What is sent of a gradient of so many elements: `shares` of them are kept back, in turn, within
+// `rampup` steps after the first `begin`, which are dense; the last for good.
+std::vector<SentUpTo> sentBy(int64_t elements, llvm::ArrayRef<double> shares, int64_t begin,
+                             int64_t rampup);
 
 // "w: all of 2048 up to step 2, 512 up to step 4, then 20", as the contract lists it.
 std::string siteOf(llvm::StringRef parameter, int64_t elements, llvm::ArrayRef<SentUpTo> stages);

@@ -2,6 +2,7 @@
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/composite_body.h"
+#include "compiler/analysis/relations/padded.h"
 #include "compiler/analysis/relations/part_bodies.h"
 #include "compiler/analysis/relations/rpc.h"
 #include "compiler/analysis/relations/term_sum.h"
@@ -189,7 +190,9 @@ void giveResults(const Scene& scene, mlir::Operation* op, mlir::Operation* refer
     relation.gradient = gradient;
     relation.draw = drawBehind(scene, op->getOperands(), op->getResult(i));
     if (seed) seedPerShare(scene, numberOfLoss(scene, reference), relation);
-    if (!relation.known()) scene.store.noteReason(op->getResult(i), context.reasons()[i]);
+    Reason reason = context.reasons()[i];
+    losePads(scene, op, reference, relation, reason);
+    if (!relation.known()) scene.store.noteReason(op->getResult(i), std::move(reason));
     scene.store.set(op->getResult(i), std::move(relation));
   }
   const Reason* site = context.site();

@@ -25,6 +25,7 @@ Inserted insertedKind(llvm::StringRef type) {
       {"elementwise_sub", Inserted::Difference},
       {"elementwise_max", Inserted::Extremum},
       {"elementwise_min", Inserted::Extremum},
+      {"logical_or", Inserted::Extremum},
   };
   for (const auto& [name, kind] : kinds)
     if (name == type) return kind;
@@ -111,8 +112,9 @@ bool isHandedOn(mlir::Operation* op) {
   return yield && llvm::isa<dist::ForeachBlockOp>(yield->getParentOp());
 }
 
-// The largest or smallest so far of what a loop over blocks has come to: its term, which the loop
-// puts together (loops.cc). Between any other values the choice is none of the reference's.
+// The largest or smallest so far, or whether any is true, of what a loop over blocks has come to:
+// its term, which the loop puts together (loops.cc). Between any other values the choice is none of
+// the reference's.
 void visitExtremum(const Scene& scene, mlir::Operation* op) {
   llvm::SmallVector<mlir::Value> terms;
   for (mlir::Value operand : op->getOperands())

@@ -6,75 +6,12 @@
 
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/relations/transfer.h"
+#include "dialects/dist/iteration.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {
 namespace {
-
-// D13, and what a loop over blocks must be for its results to be sums: `value` is `argument`, or a
-// sum of it and terms, which may stand in a guard that takes the argument in.
-bool accumulates(mlir::Value value, mlir::Value argument) {
-  if (value == argument) return true;
-  mlir::Operation* op = value.getDefiningOp();
-  if (!op || !argument.hasOneUse()) return false;
-  mlir::OpOperand& use = *argument.use_begin();
-  if (use.getOwner() != op) return false;
-  if (auto on = llvm::dyn_cast<dist::OnOp>(op)) {
-    auto yield = llvm::cast<dist::YieldOp>(on.getBody().front().getTerminator());
-    return on.getOtherwise().empty() &&
-           accumulates(yield.getValues()[llvm::cast<mlir::OpResult>(value).getResultNumber()],
-                       on.getBody().getArgument(use.getOperandNumber()));
-  }
-  if (!pd::OpView::isFrameworkOp(op) || op->hasAttr(dist::kSrcAttr)) return false;
-  llvm::StringRef type = pd::OpView(op).type();
-  return type == "sum" || type == "elementwise_add";
-}
-
-// Whoever reads a value there looks at its extents only: the gradient of a batch_norm does of its
-// running statistics, unless it runs on them.
-bool asksForExtents(mlir::OpOperand& use) {
-  mlir::Operation* op = use.getOwner();
-  const auto all = [](mlir::Value value) {
-    return llvm::all_of(value.getUses(), [](mlir::OpOperand& one) { return asksForExtents(one); });
-  };
-  if (auto on = llvm::dyn_cast<dist::OnOp>(op))
-    return all(on.getBody().getArgument(use.getOperandNumber()));
-  if (auto on = llvm::dyn_cast<dist::OnOp>(op->getParentOp()); on && llvm::isa<dist::YieldOp>(op))
-    return on.getOtherwise().empty() && all(on->getResult(use.getOperandNumber()));
-  if (!pd::OpView::isFrameworkOp(op)) return false;
-  const pd::OpView view(op);
-  return view.type() == "batch_norm_grad" && !view.getBool("use_global_stats") &&
-         !view.getBool("is_test") && view.input("Mean") != use.get() &&
-         view.input("Variance") != use.get() &&
-         (view.input("MeanOut") == use.get() || view.input("VarianceOut") == use.get());
-}
-
-// D13: one batch_norm takes `argument` as its running statistics, which nothing else reads, and
-// gives what is handed on in their place, in a guard too; what else reads that does not look at
-// numbers.
-bool movesState(mlir::OpOperand& handed, mlir::Value argument) {
-  auto result = llvm::dyn_cast<mlir::OpResult>(handed.get());
-  if (!result || !argument.hasOneUse() ||
-      !llvm::all_of(result.getUses(),
-                    [&](mlir::OpOperand& use) { return &use == &handed || asksForExtents(use); }))
-    return false;
-  mlir::Operation* op = result.getOwner();
-  mlir::OpOperand& use = *argument.use_begin();
-  if (auto on = llvm::dyn_cast<dist::OnOp>(op)) {
-    const bool captured = use.getOwner() != op;
-    return on.getOtherwise().empty() &&
-           movesState(on.getBody().front().getTerminator()->getOpOperand(result.getResultNumber()),
-                      captured ? argument : on.getBody().getArgument(use.getOperandNumber()));
-  }
-  if (use.getOwner() != op || !pd::OpView::isFrameworkOp(op)) return false;
-  const pd::OpView view(op);
-  return view.type() == "batch_norm" &&
-         llvm::any_of(
-             llvm::ArrayRef<llvm::StringRef>{"Mean", "Variance"}, [&](llvm::StringRef state) {
-               return view.input(state) == argument && view.output((state + "Out").str()) == result;
-             });
-}
 
 // How a loop over blocks puts together what it hands on.
 struct Folding {
@@ -82,9 +19,10 @@ struct Folding {
   bool known = false;
 };
 
-// A sum; else the maximum or minimum of `argument`, which nothing else reads, and a term.
+// A sum; else the maximum or minimum of `argument`, which nothing else reads, and a term; of
+// booleans the maximum is whether any is true.
 Folding foldingOf(mlir::Value value, mlir::Value argument) {
-  if (accumulates(value, argument)) return {dist::Reduce::Sum, true};
+  if (dist::accumulates(value, argument)) return {dist::Reduce::Sum, true};
   mlir::Operation* op = value.getDefiningOp();
   if (!op || !pd::OpView::isFrameworkOp(op) || op->hasAttr(dist::kSrcAttr) ||
       !argument.hasOneUse() || *argument.user_begin() != op)
@@ -92,15 +30,18 @@ Folding foldingOf(mlir::Value value, mlir::Value argument) {
   const llvm::StringRef type = pd::OpView(op).type();
   if (type == "elementwise_max") return {dist::Reduce::Max, true};
   if (type == "elementwise_min") return {dist::Reduce::Min, true};
+  if (type == "logical_or") return {dist::Reduce::Or, true};
   return {};
 }
 
-// What is below, or above, every number: with it a server without blocks changes nothing.
+// What is below, or above, every number, and false: with it a server without blocks changes
+// nothing.
 bool isLimit(mlir::Value init, dist::Reduce reduce) {
   mlir::Operation* op = init.getDefiningOp();
   if (!op || !pd::OpView::isFrameworkOp(op) || op->getNumOperands() != 0) return false;
   pd::OpView view(op);
   if (view.type() != "fill_constant" || view.getString("str_value") != "") return false;
+  if (reduce == dist::Reduce::Or) return view.getFloat("value") == 0;
   const double limit = std::numeric_limits<double>::infinity();
   return view.getFloat("value") == (reduce == dist::Reduce::Max ? -limit : limit);
 }
@@ -168,7 +109,7 @@ Awaited overMicroBatches(const Scene& scene, const Axes& inside, const llvm::Bit
   return term;
 }
 
-// State that one op of the reference moves (movesState). Each micro-batch takes it as the one
+// State that one op of the reference moves (dist::movesState). Each micro-batch takes it as the one
 // before has left it, so what the last one gives is what its op gives on all shares in turn: the
 // reference with its sites evaluated per share, and this one once per micro-batch, which is the
 // contract. Between two micro-batches nobody else reads it.
@@ -199,8 +140,8 @@ Awaited throughMicroBatches(const Axes& inside, const llvm::BitVector& loop, Awa
 }
 
 bool isState(dist::MicroOp micro, unsigned i) {
-  return movesState(micro.getBody().front().getTerminator()->getOpOperand(i),
-                    micro.getBody().getArgument(i));
+  return dist::movesState(micro.getBody().front().getTerminator()->getOpOperand(i),
+                          micro.getBody().getArgument(i));
 }
 
 // The axis along which a variable lies in blocks, and how; -1 where it does not.
@@ -255,10 +196,12 @@ Awaited fromLimit(mlir::Value init, dist::Reduce reduce, Awaited total) {
   if (isLimit(init, reduce)) return total;
   Relation nothing;
   nothing.follow(total.relation);
-  return {std::move(nothing),
-          {"begins the " + dist::stringifyReduce(reduce).str() + " over blocks with " +
-               nameText(init) + ", which is not the infinity that leaves it as it is",
-           -1, init}};
+  return {
+      std::move(nothing),
+      {"begins the " + dist::stringifyReduce(reduce).str() + " over blocks with " + nameText(init) +
+           (reduce == dist::Reduce::Or ? ", which is not false"
+                                       : ", which is not the infinity that leaves it as it is"),
+       -1, init}};
 }
 
 }  // namespace

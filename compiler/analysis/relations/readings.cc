@@ -30,14 +30,16 @@ uint32_t dimsOfShare(const Form& form, const Axes& axes, RelationOf relationOf, 
 }
 
 // How an operand enters an op that is evaluated per share: R as it is, all else as what its rank
-// has. A partial value is its share's own contribution; that of a gradient only where the op is
-// linear in it, since the share's own gradient has another scale.
+// has; but a part of a flattened tensor is none of the batch. A partial value is its share's own
+// contribution; that of a gradient only where the op is linear in it, since the share's own
+// gradient has another scale.
 bool enterShare(const Term& term, const Relation& relation, const Axes& axes, Reading& reading) {
   reading = relation.whole;
   bool partial = false;
   for (unsigned axis = 0; axis < axes.count(); ++axis) {
     State& state = reading.states[axis];
     if (!axes.isData[axis] || !(state.isSplit() || state.isPartial())) continue;
+    if (state.isSplit() && state.dim == dist::kFlat) return false;
     partial |= state.isPartial();
     state = State::parts();
   }
@@ -82,6 +84,16 @@ bool hasUnevenParts(const Form& form, RelationOf relationOf) {
   });
 }
 
+// Whether the operand that does not fit is the same whole tensor on every rank, of extents that do
+// not follow from a rank's share: labels that are a range of constants.
+bool isFixedWhole(const Reason& reason, RelationOf relationOf) {
+  if (!reason.misfit || reason.axis < 0 || !reason.operand) return false;
+  const Relation& relation = relationOf(reason.operand);
+  mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(reason.operand.getType()));
+  return relation.ofShare == 0 && relation.whole.known &&
+         relation.whole.states[reason.axis].isReplicated() && type && type.hasStaticShape();
+}
+
 }  // namespace
 
 Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf) {
@@ -111,9 +123,11 @@ Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf
   relation.parts = std::move(parts.reading);
   relation.whole = std::move(whole.reading);
   evaluated.reason = std::move(whole.reason);
-  // Among pairs of a share's samples all extents are the share's.
+  // Among pairs of a share's samples all extents are the share's, but for those that the program
+  // fixes.
   if (llvm::any_of(form.terms,
-                   [&](const Term& term) { return relationOf(term.value).ofShare != 0; }))
+                   [&](const Term& term) { return relationOf(term.value).ofShare != 0; }) &&
+      !isFixedWhole(evaluated.reason, relationOf))
     evaluated.reason.misfit = false;
   const int axis = evaluated.reason.axis;
   if (!relation.whole.known && !evaluated.reason.wrong && form.shareable && axis >= 0 &&

@@ -3,7 +3,6 @@
 #include "compiler/export/collective/pipeline.h"
 #include "compiler/export/collective/rank_data.h"
 #include "compiler/export/collective/ring_setup.h"
-#include "compiler/export/collective/rooted.h"
 #include "compiler/export/collective/vocabulary.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -61,7 +60,9 @@ mlir::LogicalResult Exporter::run(pd::ProgramOp program, bool setUp) {
 mlir::LogicalResult Exporter::translate(mlir::Operation* op) {
   if (sums_.takeFolded(op)) return drop(op);
   return llvm::TypeSwitch<mlir::Operation*, mlir::LogicalResult>(op)
-      .Case([&](dist::WaitOp wait) { return sums_.finish(wait); })
+      .Case([&](dist::WaitOp wait) {
+        return rooted_.isStarted(wait) ? rooted_.finish(wait) : sums_.finish(wait);
+      })
       .Case([&](dist::CoordOp coord) { return exportCoord(emitter_, coord); })
       .Case([&](dist::SliceOp slice) { return exportSlice(emitter_, slice); })
       .Case([&](dist::CompositeOp composite) {
@@ -95,8 +96,8 @@ mlir::LogicalResult Exporter::communicate(mlir::Operation* op) {
       .Case([&](dist::AllReduceOp reduce) { return sums_.allReduce(reduce, ring); })
       .Case([&](dist::AllGatherOp gather) { return sums_.allGather(gather, ring); })
       .Case([&](dist::ReduceScatterOp scatter) { return sums_.foldLevels(scatter); })
-      .Case([&](dist::BroadcastOp broadcast) { return exportBroadcast(emitter_, broadcast, ring); })
-      .Case([&](dist::ReduceOp reduce) { return exportReduce(emitter_, reduce, ring); })
+      .Case([&](dist::BroadcastOp broadcast) { return rooted_.broadcast(broadcast, ring); })
+      .Case([&](dist::ReduceOp reduce) { return rooted_.reduce(reduce, ring); })
       .Case([&](dist::SendOp send) -> mlir::LogicalResult {
         if (mlir::failed(wires_.check(send))) return mlir::failure();
         wires_.send(emitter_.builder(), emitter_.declarations(), send, roleOf(send.getInput()));

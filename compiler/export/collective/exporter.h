@@ -10,6 +10,7 @@
 #include "compiler/export/collective/emitter.h"
 #include "compiler/export/collective/point_to_point.h"
 #include "compiler/export/collective/rings.h"
+#include "compiler/export/collective/rooted.h"
 #include "compiler/export/collective/sums.h"
 
 namespace dtranspile {
@@ -22,7 +23,8 @@ class Exporter {
         rings_(ringsIn(module, mesh)),
         emitter_(module.getContext(), mesh, rank, rings_),
         wires_(mesh, rank, rings_),
-        sums_(emitter_) {}
+        sums_(emitter_),
+        rooted_(emitter_) {}
 
   // `setUp`: the program also makes the rings. Communication stands in block 0, and in the blocks
   // of control flow whose predicate is equal on all ranks.
@@ -38,6 +40,7 @@ class Exporter {
   Emitter emitter_;
   PointToPoint wires_;
   Sums sums_;
+  Rooted rooted_;
 };
 
 }  // namespace dtranspile

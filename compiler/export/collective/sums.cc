@@ -158,7 +158,7 @@ mlir::LogicalResult Sums::foldLevels(dist::ReduceScatterOp scatter) {
   if (ring < 0)
     return scatter.emitError(
         "export: a reduce_scatter that is no level of a sum over a ring has no translation into "
-        "operators of the framework");
+        "operators of the framework; make the job without sequence_parallel and sharding");
   started_[chain[5]] = start(scatter, scatter.getReduce(), ring, /*waits=*/true);
   folded_.insert(chain.begin() + 1, chain.begin() + 5);
   return drop(scatter);

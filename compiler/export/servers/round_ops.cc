@@ -75,6 +75,10 @@ LogicalResult RoundWriter::writeOp(Operation* op, const Block* block) {
   if (!pd::OpView::isFrameworkOp(op) && !llvm::isa<pd::UndefOp>(op))
     return op->emitError("export: ")
            << op->getName() << " has no translation into operators of the framework's servers";
+  if (pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == "select_input")
+    return op->emitError(
+        "export: selects what a round sets (select-updates, of amp and lookahead), and the "
+        "framework's updates work in place; make the job without them, or with amp_dtype bfloat16");
   if (!block && mlir::failed(checkWholes(op))) return mlir::failure();
   for (Value value : takenBy(op)) map_.map(value, use(value));
   if (!block)

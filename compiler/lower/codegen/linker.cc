@@ -17,6 +17,7 @@
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "runtime/io/errno_status.h"
 #include "runtime/io/output.h"
 
 LLD_HAS_DRIVER(elf)
@@ -109,7 +110,7 @@ llvm::LogicalResult linkShared(const std::vector<NamedObject>& objects, const st
   MemoryFile input("dtranspile-objects");
   Collector library;
   if (!input.ok() || !library.ok() || !input.write((*archive)->getBuffer())) {
-    error = std::string("no memory for the objects of kernels: ") + std::strerror(errno);
+    error = std::string(io::ErrnoStatus(errno, "no memory for the objects of kernels").message());
     return llvm::failure();
   }
   const std::string from = input.path(), to = library.path();

@@ -81,9 +81,9 @@ LogicalResult lowerPreluGrad(OpLowering& op) {
   return prelu(op, "X@GRAD = X > 0 ? Out@GRAD : a * Out@GRAD; da = X > 0 ? 0 : X * Out@GRAD");
 }
 
-// Xu et al. 2015: where it does not train, the slope is the mean of those that are drawn.
+// Xu et al. 2015: slopes are drawn; where it does not train, they are the mean of those.
 LogicalResult lowerRrelu(OpLowering& op) {
-  if (!op.op().getBool("is_test")) return op.unsupported("slopes that are drawn (is_test false)");
+  if (!op.op().getBool("is_test")) return op.callRow();
   const double mean = (op.op().getFloat("lower") + op.op().getFloat("upper")) / 2;
   return op.formula("n = X < 0 ? mean : 1; Noise = n; Out = X * n", {.numbers = {{"mean", mean}}});
 }
@@ -120,6 +120,37 @@ const LoweringRule kRules[] = {
     {"tanh_grad_grad", Inner::None,
      "d = or(grad_x@GRAD, 0); Out@GRAD = -2 * Out * or(grad_out, 0) * d; grad_out@GRAD = (1 - Out "
      "* Out) * d"},
+    {"sin_double_grad", Inner::None,
+     "d = grad_x@GRAD; X@GRAD = -sin(X) * or(grad_out, 0) * d; grad_out@GRAD = cos(X) * d"},
+    {"cos_double_grad", Inner::None,
+     "d = grad_x@GRAD; X@GRAD = -cos(X) * or(grad_out, 0) * d; grad_out@GRAD = -sin(X) * d"},
+    // And of those: a flows into the gradient by the forward value, b into that by the gradient.
+    {"tanh_triple_grad", Inner::None,
+     "a = or(grad_out_new@GRAD, 0); b = or(grad_out_grad@GRAD, 0); g = grad_out_forward; d = "
+     "grad_x_grad_forward; Out@GRAD = -2 * d * (g * a + Out * b); grad_out_forward@GRAD = -2 * Out "
+     "* d * a; grad_x_grad_forward@GRAD = (1 - Out * Out) * b - 2 * Out * g * a"},
+    {"sigmoid_triple_grad", Inner::None,
+     "a = or(grad_out@GRAD, 0); b = or(grad_grad_out@GRAD, 0); g = fwd_grad_out; d = grad_grad_x; "
+     "s = 1 - 2 * Out; Out@GRAD = d * (s * b - 2 * g * a); fwd_grad_out@GRAD = s * d * a; "
+     "grad_grad_x@GRAD = s * g * a + Out * (1 - Out) * b"},
+    {"sin_triple_grad", Inner::None,
+     "a = or(grad_x@GRAD, 0); b = or(grad_out_grad@GRAD, 0); g = or(grad_out_forward, 0); d = "
+     "or(grad_x_grad_forward, 0); X@GRAD = -d * (cos(X) * g * a + sin(X) * b); "
+     "grad_out_forward@GRAD = -sin(X) * d * a; grad_x_grad_forward@GRAD = cos(X) * b - sin(X) * g "
+     "* a"},
+    {"cos_triple_grad", Inner::None,
+     "a = or(grad_x@GRAD, 0); b = or(grad_out_grad@GRAD, 0); g = or(grad_out_forward, 0); d = "
+     "or(grad_x_grad_forward, 0); X@GRAD = d * (sin(X) * g * a - cos(X) * b); "
+     "grad_out_forward@GRAD = -cos(X) * d * a; grad_x_grad_forward@GRAD = -sin(X) * b - cos(X) * g "
+     "* a"},
+    {"softplus_double_grad", Inner::None,
+     "d = grad_x@GRAD; s = sigmoid(beta * X); linear = beta * X > threshold;"
+     "X@GRAD = linear ? 0 : or(grad_out, 0) * d * beta * s * (1 - s);"
+     "grad_out@GRAD = linear ? d : d * s"},
+    {"celu_grad_grad", Inner::None,
+     "d = grad_x@GRAD; e = exp(min(X, 0) / alpha);"
+     "X@GRAD = X > 0 ? 0 : or(grad_out, 0) * d / alpha * e; grad_out@GRAD = X > 0 ? d : d * e"},
+    {"abs_double_grad", Inner::None, "grad_out@GRAD = grad_x@GRAD * sign(x)"},
     {"relu6", Inner::None, "Out = min(max(X, 0), threshold)"},
     {"relu6_grad", Inner::None, "X@GRAD = Out > 0 && Out < threshold ? Out@GRAD : 0"},
     {"brelu", Inner::None, "Out = min(max(X, t_min), t_max)"},
@@ -206,6 +237,13 @@ const LoweringRule kRules[] = {
     // pass.
     {"softmax", Inner::Axis, "m = max(X); Out = exp(max(X - m, lowest)); Out = Out / sum(Out)"},
     {"softmax_grad", Inner::Axis, "X@GRAD = Out * (Out@GRAD - sum(Out * Out@GRAD))"},
+    {"fused_softmax_mask", Inner::Last,
+     "z = X + Mask; m = max(z); e = exp(z - m); Out = e / sum(e)"},
+    {"fused_softmax_mask_grad", Inner::Last,
+     "X@GRAD = Softmax * (Out@GRAD - sum(Softmax * Out@GRAD))"},
+    callRule("fused_softmax_mask_upper_triangle", "dt_causal_softmax"),
+    {"fused_softmax_mask_upper_triangle_grad", Inner::Last,
+     "X@GRAD = Out * (Out@GRAD - sum(Out * Out@GRAD))"},
     {"log_softmax", Inner::Axis, "m = max(X); s = max(X - m, lowest); Out = s - log(sum(exp(s)))"},
     {"log_softmax_grad", Inner::Axis, "X@GRAD = Out@GRAD - exp(Out) * sum(Out@GRAD)"},
     {"abs", Inner::None, "Out = abs(X)"},
@@ -270,7 +308,7 @@ const LoweringRule kRules[] = {
     {"erfinv_grad", Inner::None, "X@GRAD = Out@GRAD * 0.88622692545275801 * exp(Out * Out)"},
     functionRule("maxout", lowerMaxout),
     functionRule("maxout_grad", lowerMaxoutGrad),
-    functionRule("rrelu", lowerRrelu),
+    choiceRule("rrelu", lowerRrelu, "dt_rrelu"),
     {"rrelu_grad", Inner::None, "X@GRAD = Out@GRAD * Noise"},
     functionRule("prelu", lowerPrelu),
     functionRule("prelu_grad", lowerPreluGrad),

@@ -273,6 +273,17 @@ LogicalResult lowerPool(OpLowering& op) {
   return llvm::success();
 }
 
+// Of means only: which element was the largest is not among the inputs.
+LogicalResult lowerPoolSecondGrad(OpLowering& op) {
+  auto x = op.in("grad_x@GRAD"), out = op.out("grad_out@GRAD");
+  if (!x || !out) return op.unsupported("an absent input");
+  if (op.op().getString("pooling_type") != "avg")
+    return op.unsupported("pooling_type '" + op.op().getString("pooling_type") + "'");
+  if (failed(checkPool(op, *x, *out))) return llvm::failure();
+  op.call("dt_pool", with(pooling(op, *x, out->dims, divisorOf(op)), {{"X", *x}, {"Out", *out}}));
+  return llvm::success();
+}
+
 // The kernel writes both outputs; the one that nobody wants goes to a temporary.
 LogicalResult lowerPoolWithIndex(OpLowering& op) {
   auto x = op.in("X"), out = op.out("Out"), mask = op.out("Mask");
@@ -300,6 +311,8 @@ const LoweringRule kRules[] = {
     functionRule("conv2d", lowerConv),
     functionRule("conv2d_grad", lowerConvGrad),
     functionRule("conv2d_grad_grad", lowerConvSecondGrad),
+    functionRule("depthwise_conv2d_grad_grad", lowerConvSecondGrad),
+    functionRule("conv3d_grad_grad", lowerConvSecondGrad),
     functionRule("depthwise_conv2d", lowerConv),
     functionRule("depthwise_conv2d_grad", lowerConvGrad),
     functionRule("conv3d", lowerConv),
@@ -322,6 +335,7 @@ const LoweringRule kRules[] = {
     callRule("tree_conv_grad", "dt_tree_conv_grad"),
     functionRule("pool2d", lowerPool),
     functionRule("pool2d_grad", lowerPoolGrad),
+    functionRule("pool2d_double_grad", lowerPoolSecondGrad),
     functionRule("pool3d", lowerPool),
     functionRule("pool3d_grad", lowerPoolGrad),
     functionRule("max_pool2d_with_index", lowerPoolWithIndex),

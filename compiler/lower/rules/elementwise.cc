@@ -118,6 +118,13 @@ const LoweringRule kRules[] = {
      "x = or(DDX, 0); y = or(DDY, 0); Y@GRAD = DX * (Out * y - x) / Y; DOut = -DX * y; DDOut = (x "
      "- "
      "Out * y) / Y"},
+    // a, b and c flow into the gradients by X, by Y and by the gradient of the result.
+    {"elementwise_add_triple_grad", Inner::None,
+     "D_DDX = D_DDOut + 0 * DDX; D_DDY = D_DDOut + 0 * DDY"},
+    {"elementwise_mul_triple_grad", Inner::None,
+     "a = or(D_DX, 0); b = or(D_DY, 0); c = or(D_DDOut, 0); u = or(DDX, 0); v = or(DDY, 0); "
+     "D_X = c * v; D_Y = c * u; D_DOut = a * v + b * u; D_DDX = b * DOut + c * Y; "
+     "D_DDY = a * DOut + c * X"},
     {"elementwise_heaviside", Inner::None, "Out = X == 0 ? Y : X > 0 ? 1 : 0"},
     {"elementwise_heaviside_grad", Inner::None,
      "X@GRAD = Out@GRAD == Out@GRAD ? 0 : 0; Y@GRAD = X == 0 ? Out@GRAD : 0"},
@@ -147,6 +154,12 @@ const LoweringRule kRules[] = {
     formulaRule("clip", Inner::None, "Out = min(max(X, or(Min, min)), or(Max, max))",
                 "dt_clip_rows"),
     {"clip_grad", Inner::None, "X@GRAD = X > or(Min, min) && X < or(Max, max) ? Out@GRAD : 0"},
+    {"pow_double_grad", Inner::None,
+     "d = grad_x@GRAD; f = or(FactorTensor, factor);"
+     "X@GRAD = f == 0 || f == 1 ? 0 : or(grad_out, 0) * d * f * (f - 1) * pow(X, f - 2);"
+     "grad_out@GRAD = f == 0 ? 0 : d * f * pow(X, f - 1)"},
+    {"clip_double_grad", Inner::None,
+     "grad_out@GRAD = X > or(Min, min) && X < or(Max, max) ? grad_x@GRAD : 0"},
     formulaRule("clip_by_norm", Inner::All,
                 "n = sqrt(sum(X * X)); k = max_norm / n;"
                 // 1.x has NaN of a norm of 0.

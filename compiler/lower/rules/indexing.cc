@@ -50,6 +50,10 @@ const LoweringRule kRules[] = {
     callRule("fill_diagonal_grad", "dt_fill_diagonal_grad"),
     callRule("fill_diagonal_tensor", "dt_fill_diagonal_tensor"),
     callRule("fill_diagonal_tensor_grad", "dt_fill_diagonal_tensor_grad"),
+    callRule("graph_send_ue_recv", "dt_send_edges"),
+    callRule("graph_send_ue_recv_grad", "dt_send_edges_grad"),
+    callRule("graph_send_uv", "dt_send_both"),
+    callRule("graph_send_uv_grad", "dt_send_both_grad"),
     callRule("index_put", "dt_index_put"),
     callRule("index_put_grad", "dt_index_put_grad"),
 };

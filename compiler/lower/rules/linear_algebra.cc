@@ -285,6 +285,95 @@ LogicalResult lowerMatmulSecondGrad(OpLowering& op) {
   return dy ? productGradients(op, productOf(op, *ddx, *y), *g, std::nullopt, dy) : llvm::success();
 }
 
+// An output that is a sum of products, of which some may be absent.
+LogicalResult sumOf(OpLowering& op, llvm::StringRef slot, llvm::ArrayRef<TensorRef> terms) {
+  OpLowering::Bindings bindings;
+  std::string text = (slot + " = 0").str();
+  for (auto [i, term] : llvm::enumerate(terms)) {
+    bindings.tensors.emplace_back("t" + std::to_string(i), term);
+    text += " + t" + std::to_string(i);
+  }
+  return op.formula(text, bindings);
+}
+
+// And the gradient of the second gradient's results. With what flows into X@GRAD, Y@GRAD and
+// grad_out@GRAD, `a`, `b` and `c`: X@GRAD = c · ddyᵀ, Y@GRAD = ddxᵀ · c, grad_out@GRAD = a · ddy +
+// ddx · b, grad_grad_x@GRAD = dOut · bᵀ + c · Yᵀ, grad_grad_y@GRAD = aᵀ · dOut + Xᵀ · c.
+LogicalResult lowerMatmulThirdGrad(OpLowering& op) {
+  auto x = op.in("X"), y = op.in("Y"), g = op.in("grad_out"), ddx = op.in("grad_grad_x"),
+       ddy = op.in("grad_grad_y"), a = op.in("grad_x@GRAD"), b = op.in("grad_y@GRAD"),
+       c = op.in("grad_grad_out@GRAD");
+  if (!x || !y || !g) return op.unsupported("an absent input");
+  if (op.hasUnknown()) return op.unsupported("extents that depend on data");
+  if (x->dims.empty() || y->dims.empty()) return noGradient(op, *x, *y, *g);
+  if (auto out = op.out("grad_out@GRAD")) {
+    std::vector<TensorRef> terms;
+    for (auto [left, right] : {std::pair{a, ddy}, {ddx, b}}) {
+      if (!left || !right) continue;
+      const Product p = productOf(op, *left, *right);
+      if (!plainBatches(p.a, p.b)) return op.unsupported("batch dims that broadcast in part");
+      terms.push_back(op.temporary("term", out->dtype, out->dims));
+      if (failed(multiply(op, p.a, p.b, resultOf(p, terms.back()), 1))) return llvm::failure();
+    }
+    if (failed(sumOf(op, "grad_out@GRAD", terms))) return llvm::failure();
+  }
+  // Gradients by the left (or the right) factor of products, given what flows into each product.
+  struct Part {
+    std::optional<TensorRef> left, right, flow;
+  };
+  auto give = [&](llvm::StringRef slot, bool ofLeft, std::initializer_list<Part> parts) {
+    auto out = op.out(slot);
+    if (!out) return llvm::success();
+    std::vector<TensorRef> terms;
+    for (const Part& part : parts) {
+      if (!part.left || !part.right || !part.flow) continue;
+      terms.push_back(op.temporary("term", out->dtype, out->dims));
+      const auto by = std::optional<TensorRef>(terms.back());
+      if (failed(productGradients(op, productOf(op, *part.left, *part.right), *part.flow,
+                                  ofLeft ? by : std::nullopt, ofLeft ? std::nullopt : by)))
+        return llvm::failure();
+    }
+    return sumOf(op, slot, terms);
+  };
+  if (failed(give("X@GRAD", true, {{x, ddy, c}})) || failed(give("Y@GRAD", false, {{ddx, y, c}})) ||
+      failed(give("grad_grad_x@GRAD", true, {{x, b, g}, {x, y, c}})))
+    return llvm::failure();
+  return give("grad_grad_y@GRAD", false, {{a, y, g}, {x, y, c}});
+}
+
+// The same of mul, whose operands are matrices of grouped dims.
+LogicalResult lowerMulSecondGrad(OpLowering& op) {
+  auto x = op.in("X"), y = op.in("Y"), g = op.in("DOut"), ddx = op.in("DDX"), ddy = op.in("DDY"),
+       dx = op.out("DX"), dy = op.out("DY"), ddout = op.out("DDOut");
+  if (!x || !y || !g) return op.unsupported("an absent input");
+  if (op.hasUnknown()) return op.unsupported("extents that depend on data");
+  const std::vector<std::pair<llvm::StringRef, OpLowering::CallValue>> columns = {
+      {"x_num_col_dims", op.op().getInt("x_num_col_dims")},
+      {"y_num_col_dims", op.op().getInt("y_num_col_dims")}};
+  if (ddout) {
+    OpLowering::Bindings bindings;
+    std::string text = "DDOut = 0 * DOut";
+    for (auto [a, b] : {std::pair{ddx, y}, {x, ddy}}) {
+      if (!a || !b) continue;
+      const std::string name = "t" + std::to_string(bindings.tensors.size());
+      bindings.tensors.emplace_back(name, op.temporary("term", ddout->dtype, ddout->dims));
+      text += " + " + name;
+      op.call("dt_mul", {.tensors = {{"X", *a}, {"Y", *b}, {"Out", bindings.tensors.back().second}},
+                         .attributes = columns});
+    }
+    if (failed(op.formula(text, bindings))) return llvm::failure();
+  }
+  if (dx && ddy)
+    op.call("dt_mul_grad", {.tensors = {{"X", *x}, {"Y", *ddy}, {"Out@GRAD", *g}, {"X@GRAD", *dx}},
+                            .attributes = columns});
+  else if (dx && failed(op.formula("DX = 0 * X"))) return llvm::failure();
+  if (dy && ddx)
+    op.call("dt_mul_grad", {.tensors = {{"X", *ddx}, {"Y", *y}, {"Out@GRAD", *g}, {"Y@GRAD", *dy}},
+                            .attributes = columns});
+  else if (dy) return op.formula("DY = 0 * Y");
+  return llvm::success();
+}
+
 // addmm: Beta · Input + Alpha · X · Y, Input broadcast.
 LogicalResult lowerAddmm(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), out = op.out("Out");
@@ -345,6 +434,12 @@ LogicalResult lowerFspGrad(OpLowering& op) {
             : llvm::success();
 }
 
+// The framework knows factors with exchanges of rows only.
+LogicalResult lowerLu(OpLowering& op) {
+  if (!op.op().getBool("pivots")) return op.unsupported("factors without pivots");
+  return op.callRow();
+}
+
 const LoweringRule kRules[] = {
     lowerRule("mul", lowerMul, "dt_mul"),
     lowerRule("mul_grad", lowerMulGrad, "dt_mul_grad"),
@@ -354,6 +449,8 @@ const LoweringRule kRules[] = {
     choiceRule("matmul_v2", lowerMatmul, "dt_matmul(alpha=-)"),
     choiceRule("matmul_v2_grad", lowerMatmulGrad, "dt_matmul_grad(alpha=-)"),
     functionRule("matmul_v2_grad_grad", lowerMatmulSecondGrad),
+    functionRule("matmul_v2_triple_grad", lowerMatmulThirdGrad),
+    functionRule("mul_grad_grad", lowerMulSecondGrad),
     choiceRule("bmm", lowerMatmul, "dt_matmul(trans_x=-, trans_y=-, alpha=-)"),
     choiceRule("bmm_grad", lowerMatmulGrad, "dt_matmul_grad(trans_x=-, trans_y=-, alpha=-)"),
     callRule("mv", "dt_matmul(Y=Vec, trans_x=-, trans_y=-, alpha=-)"),
@@ -383,6 +480,12 @@ const LoweringRule kRules[] = {
     callRule("qr", "dt_qr"),
     callRule("qr_grad", "dt_qr_grad"),
     callRule("matrix_rank", "dt_matrix_rank"),
+    callRule("stft", "dt_stft"),
+    callRule("stft_grad", "dt_stft_grad"),
+    choiceRule("lu", lowerLu, "dt_lu"),
+    choiceRule("lu_grad", lowerLu, "dt_lu_grad"),
+    callRule("lu_unpack", "dt_lu_unpack"),
+    callRule("lu_unpack_grad", "dt_lu_unpack_grad"),
     callRule("eigh", "dt_eigh"),
     callRule("eigh_grad", "dt_eigh_grad"),
     callRule("eigvalsh", "dt_eigh"),

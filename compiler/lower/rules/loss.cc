@@ -71,6 +71,27 @@ LogicalResult lowerSoftmaxWithCrossEntropy(OpLowering& op) {
       "Loss[r] = Label[r] == ignore_index ? 0 : log(s) - p");
 }
 
+// Deng et al. 2019: Logits are cosines; that of the label's angle θ becomes
+// cos(margin1·θ + margin2) − margin3, and all are scaled.
+LogicalResult lowerMarginCrossEntropy(OpLowering& op) {
+  if (!op.has("Logits") || !op.has("Label")) return op.unsupported("an absent input");
+  checkLabels(op, classesOf(op, "Logits"));
+  return rowFormula(
+      op,
+      "own = position == Label[r];"
+      "c = own ? cos(margin1 * acos(Logits) + margin2) - margin3 : Logits; y = c * scale;"
+      "z = y - max(y); Softmax = exp(z); s = sum(Softmax); p = sum(own ? z : 0);"
+      "Softmax = Softmax / s; Loss[r] = log(s) - p");
+}
+// With dcos(margin1·θ + margin2)/dcos θ = margin1·sin(margin1·θ + margin2)/sin θ.
+LogicalResult lowerMarginCrossEntropyGrad(OpLowering& op) {
+  return rowFormula(
+      op,
+      "own = position == Label[r]; slope = margin1 == 1 && margin2 == 0 ? 1 : margin1 * "
+      "sin(margin1 * acos(Logits) + margin2) / sqrt(1 - Logits * Logits);"
+      "Logits@GRAD = Loss@GRAD[r] * scale * (own ? (Softmax - 1) * slope : Softmax)");
+}
+
 // ∂loss/∂x = softmax − onehot(label), or softmax − label where labels are probabilities, which sum
 // to 1.
 LogicalResult lowerSoftmaxWithCrossEntropyGrad(OpLowering& op) {
@@ -271,10 +292,13 @@ LogicalResult lowerBayesianRankingGrad(OpLowering& op) {
 
 const LoweringRule kRules[] = {
     callRule("crf_decoding", "dt_crf_decoding"),
+    callRule("viterbi_decode", "dt_viterbi"),
     callRule("linear_chain_crf", "dt_linear_chain_crf"),
     callRule("linear_chain_crf_grad", "dt_linear_chain_crf_grad"),
     callRule("warpctc", "dt_warpctc"),
     callRule("warpctc_grad", "dt_warpctc_grad"),
+    functionRule("margin_cross_entropy", lowerMarginCrossEntropy),
+    functionRule("margin_cross_entropy_grad", lowerMarginCrossEntropyGrad),
     functionRule("softmax_with_cross_entropy", lowerSoftmaxWithCrossEntropy),
     functionRule("softmax_with_cross_entropy_grad", lowerSoftmaxWithCrossEntropyGrad),
     functionRule("c_softmax_with_cross_entropy_grad", lowerSplitSoftmaxGrad),

@@ -29,6 +29,23 @@ const char* const kBatchNormGrad =
     "= i * or(Scale[r], 1);"
     "X@GRAD = fixed ? Y@GRAD * g : g * (Y@GRAD - b / count - h * (s / count))";
 
+// The gradient of that gradient: with ddx, ddγ and ddβ flowing into dx, dγ and dβ, means over n and
+// A = Σ ddx·(dy − mean dy − x̂·mean(dy·x̂)), it is what the sum Σ ddx·dx + ddγ·dγ + ddβ·dβ has for
+// its derivatives: by dy, γ and x (of x̂ and i too, where statistics are those of the batch).
+#define DT_SECOND_GRADIENT                                                                    \
+  "p = sum(dy) / count; b = sum(dy * h) / count; q = sum(d) / count; a = sum(d * h) / count;" \
+  "u = d - q - h * a; w = dy - p - h * b; t = sum(d * dy) / count - p * q - a * b;"
+
+const char* const kBatchNormSecondGrad =
+    "fixed = is_test && !trainable_statistics || use_global_stats;"
+    "m = fixed ? or(Mean[r], 0) : or(SavedMean[r], 0);"
+    "i = fixed ? rsqrt(or(Variance[r], 0) + epsilon) : or(SavedVariance[r], 0);"
+    "dy = DY; h = (X - m) * i; d = or(DDX, 0); s = or(Scale[r], 1); e = or(DDScale[r], "
+    "0);" DT_SECOND_GRADIENT
+    "DDY = s * i * (fixed ? d : u) + e * h + or(DDBias[r], 0);"
+    "DScale[r] = i * (fixed ? sum(d * dy) : count * t);"
+    "DX = fixed ? e * i * dy : e * i * w - s * i * i * (b * u + a * w + h * t)";
+
 using llvm::LogicalResult;
 
 int64_t product(llvm::ArrayRef<int64_t> dims) {
@@ -138,6 +155,34 @@ LogicalResult lowerInstanceNormGrad(OpLowering& op) {
                       "k = SavedVariance[r]; h = (X - SavedMean[r]) * k; g = Y@GRAD * or(Scale, 1);"
                       "X@GRAD = k * (g - sum(g) / count - h * (sum(g * h) / count)); Scale@GRAD = "
                       "Y@GRAD * h; Bias@GRAD = Y@GRAD");
+}
+
+LogicalResult lowerInstanceNormSecondGrad(OpLowering& op) {
+  auto x = op.in("x");
+  if (!x || x->dims.size() < 2) return op.unsupported("an x without channels");
+  const llvm::ArrayRef<int64_t> dims = x->dims;
+  OpLowering::Bindings bindings;
+  bindings.inner = [](const std::vector<int64_t>&) {
+    return std::vector<bool>{false, false, true};
+  };
+  Reshaped reshaped(op, bindings);
+  if (!reshaped.add({"x", "grad_y", "grad_x@GRAD", "x@GRAD", "grad_y@GRAD"},
+                    {dims[0], dims[1], product(dims.drop_front(2))}) ||
+      !reshaped.add({"fwd_scale", "grad_scale@GRAD", "grad_bias@GRAD"}, {dims[1]}, 1))
+    return op.unsupported("a scale or bias of another extent than the channels");
+  // A sum over positions, then over the samples.
+  const TensorRef slopes = op.temporary("slopes", x->dtype, {dims[0], dims[1]});
+  bindings.tensors.emplace_back("slopes", slopes);
+  if (failed(op.formula(
+          "i = saved_variance[r]; dy = grad_y; h = (x - saved_mean[r]) * i; d = or(grad_x@GRAD, 0);"
+          "s = or(fwd_scale, 1); e = or(grad_scale@GRAD, 0);" DT_SECOND_GRADIENT
+          "grad_y@GRAD = s * i * u + e * h + or(grad_bias@GRAD, 0); slopes[r] = i * count * t;"
+          "x@GRAD = e * i * w - s * i * i * (b * u + a * w + h * t)",
+          bindings)))
+    return llvm::failure();
+  const auto scale = op.out("fwd_scale@GRAD");
+  if (!scale) return llvm::success();
+  return op.formula("fwd_scale@GRAD = slopes", {.tensors = {{"slopes", slopes}}});
 }
 
 // batch_norm, then an activation (Rota Bulo 2018).
@@ -269,6 +314,7 @@ LogicalResult lowerDataNormGrad(OpLowering& op) { return DataNorm(op).backward()
 const LoweringRule kRules[] = {
     {"batch_norm", Inner::NotChannel, kBatchNorm},
     {"batch_norm_grad", Inner::NotChannel, kBatchNormGrad},
+    {"batch_norm_grad_grad", Inner::NotChannel, kBatchNormSecondGrad},
     {"sync_batch_norm", Inner::NotChannel, kBatchNorm},
     {"sync_batch_norm_grad", Inner::NotChannel, kBatchNormGrad},
     functionRule("inplace_abn", lowerInplaceAbn),
@@ -276,6 +322,7 @@ const LoweringRule kRules[] = {
     functionRule("group_norm_grad", lowerGroupNormGrad),
     functionRule("instance_norm", lowerInstanceNorm),
     functionRule("instance_norm_grad", lowerInstanceNormGrad),
+    functionRule("instance_norm_double_grad", lowerInstanceNormSecondGrad),
     functionRule("affine_channel", lowerAffineChannel),
     functionRule("affine_channel_grad", lowerAffineChannelGrad),
     functionRule("data_norm", lowerDataNorm),

@@ -22,6 +22,12 @@ LogicalResult lowerTruncatedGaussian(OpLowering& op) {
   return op.hasUnknown() ? op.unsupported("a shape that only the run knows") : op.callRow();
 }
 
+// The framework's probabilities are for tests of its own: signs say what was dropped.
+LogicalResult lowerAttention(OpLowering& op) {
+  if (op.op().getBool("return_softmax")) return op.unsupported("return_softmax");
+  return op.callRow();
+}
+
 const LoweringRule kRules[] = {
     callRule("uniform_random", "dt_uniform_random(continues=-, begins=-)"),
     callRule("gaussian_random", "dt_gaussian_random(continues=-, begins=-)"),
@@ -36,6 +42,18 @@ const LoweringRule kRules[] = {
     callRule("sampling_id", "dt_sampling_id"),
     callRule("random_crop", "dt_random_crop"),
     callRule("seed", "dt_seed"),
+    choiceRule("flash_attn", lowerAttention, "dt_attention"),
+    callRule("flash_attn_grad", "dt_attention_grad"),
+    callRule("shuffle_batch", "dt_shuffle_batch"),
+    callRule("shuffle_batch_grad", "dt_shuffle_batch_grad"),
+    callRule("exponential", "dt_exponential"),
+    callRule("poisson", "dt_poisson"),
+    {"poisson_grad", Inner::None, "X@GRAD = Out@GRAD == Out@GRAD ? 0 : 0"},
+    callRule("dirichlet", "dt_dirichlet(X=Alpha)"),
+    callRule("gumbel_softmax", "dt_gumbel_softmax"),
+    // Of the temperature the framework's gradient knows nothing (docs/operators/defects.md).
+    {"gumbel_softmax_grad", Inner::Axis,
+     "X@GRAD = (Out * (Out@GRAD - sum(Out * Out@GRAD))) / (exact ? temperature : 1)"},
     callRule("dropout", "dt_dropout"),
     functionRule("dropout_grad", lowerDropoutGrad),
 };

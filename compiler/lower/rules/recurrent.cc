@@ -23,11 +23,22 @@ llvm::LogicalResult lowerLstmGrad(OpLowering& op) {
   return op.callRow();
 }
 
+// The framework's kernel gives nothing to the reset gate and the weights for the first step where
+// nobody wants the gradient of the first states (docs/operators/defects.md).
+llvm::LogicalResult lowerGruGrad(OpLowering& op) {
+  if (op.op().input("H0") && !op.op().output("H0@GRAD") && !op.mendsDefects())
+    op.op().operation()->emitWarning()
+        << "gru_grad: H0 takes no gradient, so the framework's kernel leaves the first step out of "
+           "the gradients of the reset gate and of the weights; its values are reproduced "
+           "(--mend-defects: the whole gradient)";
+  return op.callRow();
+}
+
 const LoweringRule kRules[] = {
     callRule("beam_search", "dt_beam_search"),
     callRule("beam_search_decode", "dt_beam_search_decode"),
     callRule("gru", "dt_gru"),
-    callRule("gru_grad", "dt_gru_grad"),
+    choiceRule("gru_grad", lowerGruGrad, "dt_gru_grad"),
     // lstm and lstmp are one kernel, which sees by ProjWeight which of them it is.
     callRule("lstm",
              "dt_lstm(ProjWeight=-, cell_clip=-, proj_clip=-, proj_activation=-, BatchHidden=-)"),

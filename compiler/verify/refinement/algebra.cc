@@ -106,6 +106,14 @@ Results multiply(pd::OpView op, const AlgebraContext& context) {
   return std::nullopt;
 }
 
+// x / s.
+Results divide(pd::OpView op, const AlgebraContext& context) {
+  const Scalars scalar = positiveScalar(op.input("Y"), context);
+  mlir::Value value = op.input("X");
+  if (scalar.empty() || !isReal(value) || !alike(value, only(op), context)) return std::nullopt;
+  return one(context.terms.times(context.termOf(value), scalar, -1));
+}
+
 // The gradient of x · s with regard to x.
 Results multiplyGradient(pd::OpView op, const AlgebraContext& context) {
   const Scalars scalar = positiveScalar(op.input("Y"), context);
@@ -123,7 +131,9 @@ Results unscale(pd::OpView op, const AlgebraContext& context) {
   std::vector<TermId> results(op.operation()->getNumResults(), Terms::kNone);
   for (unsigned i = 0; i < op.inputCount("X"); ++i) {
     mlir::Value x = op.input("X", i), out = op.output("Out", i);
-    if (!x || !out || !isReal(x) || !alike(x, out, context)) return std::nullopt;
+    if (!x || !isReal(x)) return std::nullopt;
+    if (op.outputCount("Out") == 0) continue;  // looks at it only
+    if (!out || !alike(x, out, context)) return std::nullopt;
     results[llvm::cast<mlir::OpResult>(out).getResultNumber()] =
         context.terms.times(context.termOf(x), scalar, -1);
   }
@@ -211,6 +221,7 @@ constexpr AlgebraRow kAlgebra[] = {
     {"cast", cast},
     {"check_finite_and_unscale", unscale},
     {"elementwise_add", add},
+    {"elementwise_div", divide},
     {"elementwise_mul", multiply},
     {"elementwise_mul_grad", multiplyGradient},
     {"elementwise_sub", subtract},

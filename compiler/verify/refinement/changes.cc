@@ -164,6 +164,8 @@ std::string amp(mlir::DictionaryAttr change, const Context& at) {
   const std::vector<std::string> dtype = words(change, "amp_dtype");
   at.changes.half = dtype.empty() ? "" : dtype.front();
   at.changes.kept = words(change, "custom_black_list");
+  at.changes.white = words(change, "custom_white_list");
+  at.changes.keptNames = words(change, "custom_black_varnames");
   if (flag("scaled"))
     at.changes.scaling = LossScaling{number(change, "init_loss_scaling", 0),
                                      flag("use_dynamic_loss_scaling"),
@@ -172,6 +174,7 @@ std::string amp(mlir::DictionaryAttr change, const Context& at) {
                                      number(change, "incr_ratio", 0),
                                      number(change, "decr_ratio", 0)};
   at.changes.copies = flag("pure");
+  at.changes.guarded = flag("use_fp16_guard");
   return std::string(at.changes.copies
                          ? "parameters lie in half precision beside float32 copies that are "
                            "updated; "

@@ -43,6 +43,9 @@ struct Changes {
   bool copies = false;                 // parameters lie in `half` beside copies in full
   std::string half;                    // the one type that floats are rounded to ("float16")
   std::vector<std::string> kept;       // types of ops that compute as in the source
+  std::vector<std::string> white;      // that may compute in `half` beside those of the lists
+  std::vector<std::string> keptNames;  // values: what takes or gives one computes as in the source
+  bool guarded = false;                // with copies: ops in `half` are those of fp16_guard
   bool sharedDraws = false;            // random ops that run twice draw once (recompute)
   std::optional<MergedSteps> merged;
   std::optional<SlowWeights> slow;

@@ -13,6 +13,8 @@ namespace dtranspile::verify {
 namespace {
 
 constexpr char kAgain[] = "make the job again from the program that it shall preserve";
+constexpr char kBySolver[] =
+    "equal to what the source makes of it by the laws of arithmetic, which a solver has decided";
 
 // Parameters and gradients that an op of the backward part says it has completed.
 std::vector<std::pair<std::string, std::string>> completedBy(pd::OpView op) {
@@ -171,33 +173,98 @@ void Proof::pruneAtStart(Effects& source, const Effects& reference, pd::ProgramO
   }
 }
 
-// Terms are interned, so two values are shown equal where their ids are. The first difference is
-// explained; others nearly always follow from it.
+// Terms are interned, so two values are shown equal where their ids are; what is left is looked at
+// element by element.
 void Proof::same(const Effects& reference, const Effects& source, pd::ProgramOp at, bool names) {
   ++cases_;
-  auto differs = [&](const std::string& what, TermId mine, TermId theirs) {
-    const TermDifference found = explain(terms_, mine, theirs);
-    unknown(found.op ? found.op : at.getOperation(),
-            "it is not shown that " + what + " is what the source makes of it: this " + found.text,
-            kAgain);
+  const std::vector<OpenValue> open = openValues(reference, source, names);
+  if (!open.empty() && !decide(open, at)) return;
+  if (!names) return;
+  for (const auto& [name, theirs] : source.names)
+    if (!reference.names.count(name))
+      return unknown(at, "`" + name + "`, which the source computes, is not computed", kAgain);
+}
+
+std::vector<Proof::OpenValue> Proof::openValues(const Effects& reference, const Effects& source,
+                                                bool names) {
+  std::vector<OpenValue> open;
+  const auto compare = [&](std::string what, TermId mine, TermId theirs) {
+    if (mine == theirs) return;
+    mlir::Type type = terms_.typeOf(theirs);
+    if (!type) type = terms_.typeOf(mine);
+    open.push_back({std::move(what), {mine, theirs, type}});
   };
   for (const std::string& name : watched()) {
     const TermId before = beforeStep(name);
     auto copied = copies_.find(name);
     auto mine = reference.variables.find(name),
          theirs = source.variables.find(copied == copies_.end() ? name : copied->second);
-    const TermId a = mine == reference.variables.end() ? before : mine->second;
-    const TermId b = theirs == source.variables.end() ? before : theirs->second;
-    if (a == b) continue;
-    return differs("variable `" + name + "`", a, b);
+    compare("variable `" + name + "`", mine == reference.variables.end() ? before : mine->second,
+            theirs == source.variables.end() ? before : theirs->second);
   }
-  if (!names) return;
-  for (const auto& [name, theirs] : source.names) {
-    auto mine = reference.names.find(name);
-    if (mine != reference.names.end() && mine->second == theirs) continue;
-    if (mine != reference.names.end()) return differs("`" + name + "`", mine->second, theirs);
-    return unknown(at, "`" + name + "`, which the source computes, is not computed", kAgain);
+  if (!names) return open;
+  for (const auto& [name, theirs] : source.names)
+    if (auto mine = reference.names.find(name); mine != reference.names.end())
+      compare("`" + name + "`", mine->second, theirs);
+  return open;
+}
+
+// The first difference is explained; others nearly always follow from it.
+bool Proof::decide(llvm::ArrayRef<OpenValue> open, pd::ProgramOp at) {
+  Equality equality(terms_);
+  std::vector<OpenPair> pairs;
+  for (const OpenValue& one : open) pairs.push_back(one.pair);
+  // The verdict is known once something was left open: a large job is not looked at again.
+  if (!leftOpen_) equality.prepare(pairs);
+  bool all = true;
+  for (const OpenValue& one : open) {
+    Answer answer;
+    answer.why = "another case of the step was left open before";
+    if (!leftOpen_) answer = equality.decide(one.pair);
+    if (answer.kind == Answer::Equal) {
+      if (solved_.insert(one.what).second)
+        rung_.conditions.push_back({"solver", one.what, kBySolver});
+      continue;
+    }
+    all = false;
+    const TermDifference found = explain(terms_, one.pair.mine, one.pair.theirs);
+    if (answer.kind == Answer::Differ) {
+      refuted(one, answer, found, at);
+      break;
+    }
+    Message message = messageAt(
+        found.op ? found.op : at.getOperation(), Message::Level::Unknown, "refines",
+        "it is not shown that " + one.what + " is what the source makes of it: this " + found.text,
+        kAgain);
+    message.notes.push_back("left open by the solver: " + answer.why);
+    rung_.add(std::move(message));
+    break;
   }
+  asked_ += equality.asked();
+  leftOpen_ |= !all;
+  return all;
+}
+
+// Numbers that the two programs make something else of.
+void Proof::refuted(const OpenValue& open, const Answer& answer, const TermDifference& found,
+                    pd::ProgramOp at) {
+  // What stands in variables that the source does not have is not free.
+  const bool free = llvm::all_of(answer.values, [&](const auto& value) {
+    llvm::StringRef name = value.first;
+    return !name.consume_front("variable ") || ofSource(name.substr(0, name.rfind('[')).str());
+  });
+  Message message = messageAt(found.op ? found.op : at.getOperation(),
+                              free ? Message::Level::Refuted : Message::Level::Unknown, "refines",
+                              (free ? "" : "it is not shown that ") + open.what +
+                                  (free ? " is not what the source makes of it: this "
+                                        : " is what the source makes of it: this ") +
+                                  found.text,
+                              kAgain);
+  std::string values;
+  for (const auto& [element, value] : answer.values)
+    values += (values.empty() ? "" : ", ") + element + " = " + value;
+  message.notes.push_back("they differ at " + values);
+  rung_.add(std::move(message));
 }
 
 void Proof::unchanged(const Effects& reference, pd::ProgramOp at, const std::string& when) {

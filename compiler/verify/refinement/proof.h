@@ -5,6 +5,8 @@
 
 #include "compiler/analysis/report.h"
 #include "compiler/verify/refinement/changes.h"
+#include "compiler/verify/refinement/equality.h"
+#include "compiler/verify/refinement/explain.h"
 #include "compiler/verify/refinement/pruning.h"
 #include "compiler/verify/refinement/walk.h"
 
@@ -31,6 +33,8 @@ class Proof {
 
   int64_t atoms() const { return static_cast<int64_t>(terms_.atomCount()); }
   int64_t cases() const { return cases_; }
+  // How often a solver was asked.
+  int64_t asked() const { return asked_; }
 
  private:
   struct Gradients {
@@ -50,6 +54,16 @@ class Proof {
   std::vector<std::string> watched() const;
 
   void same(const Effects& reference, const Effects& source, pd::ProgramOp at, bool names);
+  // What is left open when the numbers of terms differ: by name, in order, and whether a variable.
+  struct OpenValue {
+    std::string what;
+    OpenPair pair;
+  };
+  std::vector<OpenValue> openValues(const Effects& reference, const Effects& source, bool names);
+  // Whether all of them are decided, and hold; the first that does not is reported.
+  bool decide(llvm::ArrayRef<OpenValue> open, pd::ProgramOp at);
+  void refuted(const OpenValue& open, const Answer& answer, const TermDifference& found,
+               pd::ProgramOp at);
   void unchanged(const Effects& reference, pd::ProgramOp at, const std::string& when);
   void staysPositive(const std::string& name, const Effects& effects, pd::ProgramOp at);
   void unknown(mlir::Operation* at, std::string text, std::string remedy);
@@ -111,7 +125,9 @@ class Proof {
   Rung& rung_;
   Terms terms_;
   std::map<std::string, TermId> initial_;  // of variables that the source lacks
-  int64_t cases_ = 0;
+  int64_t cases_ = 0, asked_ = 0;
+  std::set<std::string> solved_;  // what leans on the solver
+  bool leftOpen_ = false;         // whether anything was that the solver was asked of
 };
 
 }  // namespace dtranspile::verify

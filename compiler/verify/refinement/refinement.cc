@@ -183,6 +183,7 @@ Rung verifyRefinement(mlir::ModuleOp job) {
   proof.main({main, own});
   rung.stat("atoms", proof.atoms());
   rung.stat("cases", proof.cases());
+  if (proof.asked() > 0) rung.stat("questions", proof.asked());
   return rung;
 }
 

@@ -68,6 +68,12 @@ class Terms {
   // The same with its number; -1.
   int64_t singleId(TermId term) const;
 
+  // What a value is that has this term: the first that was seen.
+  void note(TermId term, mlir::Type type) {
+    if (term > kNone) types_.try_emplace(term, type);
+  }
+  mlir::Type typeOf(TermId term) const { return types_.lookup(term); }
+
   // The scalars that all summands have in common.
   Scalars common(TermId term) const;
 
@@ -90,6 +96,7 @@ class Terms {
   std::map<std::pair<std::string, std::vector<TermId>>, AtomId> found_;
   std::vector<const Atom*> atoms_;
   llvm::DenseMap<mlir::Operation*, size_t> ops_;
+  llvm::DenseMap<TermId, mlir::Type> types_;
   std::vector<std::unique_ptr<Atom>> storage_;
 };
 

@@ -21,6 +21,26 @@ bool isPlainBranch(mlir::Operation* op) {
          op->getRegion(0).front().getNumArguments() == view.inputs("$capture").size();
 }
 
+// The condition of a choice between two values of one type, the second where it holds: a branch
+// that sets one variable, as pass select-updates writes it. Null for other ops.
+mlir::Value chooses(mlir::Operation* op) {
+  if (!pd::OpView::isFrameworkOp(op)) return {};
+  const pd::OpView view(op);
+  if (view.type() != "select_input" || view.inputCount("X") != 2 || !view.input("X", 0) ||
+      !view.input("X", 1) || !view.input("Mask") || op->getNumResults() != 1 ||
+      view.input("X", 0).getType() != view.input("X", 1).getType() ||
+      view.input("X", 1).getType() != op->getResult(0).getType())
+    return {};
+  mlir::Operation* flag = view.input("Mask").getDefiningOp();
+  if (!flag || !pd::OpView::isFrameworkOp(flag) || pd::OpView(flag).type() != "cast") return {};
+  mlir::Value condition = pd::OpView(flag).input("X");
+  mlir::RankedTensorType from = pd::tensorOf(condition.getType()),
+                         to = pd::tensorOf(flag->getResult(0).getType());
+  return from && from.getElementType().isInteger(1) && to && to.getElementType().isInteger(32)
+             ? condition
+             : mlir::Value();
+}
+
 // Stops a walk at an op that draws, acts on the outside or communicates, or whose effects are not
 // known: two of these are never the same value.
 mlir::WalkResult meetsWorld(mlir::Operation* op) {
@@ -50,10 +70,14 @@ class Walk {
       if (llvm::isa<pd::DeclOp, pd::YieldOp>(op)) continue;
       if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
         values_[get.getResult()] = variable(get.getVar());
+        terms_.note(values_[get.getResult()], get.getType());
       } else if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
         effects_.variables[set.getVar().str()] = termOf(set.getValue());
       } else if (isPlainBranch(&op)) {
         branch(&op);
+      } else if (mlir::Value condition = chooses(&op)) {
+        choose(&op, termOf(condition));
+        if (own) finish(&op);
       } else {
         evaluate(&op);
         if (own) finish(&op);
@@ -122,6 +146,18 @@ class Walk {
       const TermId was = found == old.end() ? before(name) : found->second;
       if (now != was) now = terms_.of(terms_.atom("if", "if", {condition, now, was}, op));
     }
+  }
+
+  // As a branch sets a variable.
+  void choose(mlir::Operation* op, TermId condition) {
+    const pd::OpView view(op);
+    const TermId old = termOf(view.input("X", 0)), now = termOf(view.input("X", 1));
+    effects_.conditions.push_back(condition);
+    const std::optional<bool> truth = answer(condition);
+    give(op, 0,
+         truth        ? (*truth ? now : old)
+         : now == old ? now
+                      : terms_.of(terms_.atom("if", "if", {condition, now, old}, op)));
   }
 
   // Feeds are symbols by name, values that nobody has written symbols by type; ops without blocks
@@ -271,6 +307,7 @@ class Walk {
   // Overwrites: a block in turns would be walked again.
   void give(mlir::Operation* op, unsigned result, TermId term) {
     values_[op->getResult(result)] = term;
+    terms_.note(term, op->getResult(result).getType());
   }
 
   Terms& terms_;

@@ -385,7 +385,8 @@ class Reader {
              composite_.getOutputSlots().getAsValueRange<mlir::StringAttr>(), yield.getValues())) {
       auto get = value.getDefiningOp<pd::GetOp>();
       const std::string& wanted = slot == "ParamOut" ? result_.parameter : result_.velocity;
-      if (!get || get.getVar() != wanted || !last->isBeforeInBlock(get))
+      // One that was read outside holds what the variable was before the branches.
+      if (!get || get.getVar() != wanted || get->getBlock() != &body || !last->isBeforeInBlock(get))
         fail(composite_, "gives in slot " + slot.str() + " something else than what `" + wanted +
                              "` holds after its branches");
     }

@@ -111,6 +111,34 @@ void Invariants::checkEstablished(const std::string& quoted, const Variable& var
          "set it in the start-up program, or declare it equal to the reference's");
 }
 
+// A variable that some ranks of an axis have, and of these one, is R along it: there is nothing to
+// put together, to combine or to tell apart. One that is said to differ there is one that nobody
+// compares. Of an axis of one coordinate passes may say what they would of more, but for contracts
+// that there are none of.
+bool Invariants::checkAlone(const std::string& quoted, const Variable& variable) {
+  auto relation = pd::VarOp(variable.op)->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+  if (!relation) return true;
+  for (dist::AxisRelAttr one : relation.getAxes()) {
+    const int axis = store_.axes().indexOf(one.getAxis().getValue());
+    if (axis < 0 || sizeAlong(variable, axis) != 1 || one.getState() == dist::StateKind::Replicated)
+      continue;
+    const bool different = one.getState() == dist::StateKind::Different;
+    if (store_.axes().meshSizes[axis] == 1 &&
+        (!different || question_.contracts.declares(one.getTag().getValue())))
+      continue;
+    if (question_.startup) return false;  // said once
+    std::string declared;
+    llvm::raw_string_ostream stream(declared);
+    one.printInline(stream);
+    report(findings_, variable.op, Message::Level::Refuted, "location",
+           quoted + " is declared " + declared + ", and exists on one coordinate of axis " +
+               one.getAxis().getValue().str() + ": there it is R",
+           "correct its dist.rel, or the pass that wrote it");
+    return false;
+  }
+  return true;
+}
+
 // What `dist.rel` says of holders is what `dist.at` says; and all of them end with one value.
 bool Invariants::checkPlace(const std::string& quoted, const Variable& variable) {
   if (auto relation = pd::VarOp(variable.op)->getAttrOfType<dist::RelAttr>(dist::kRelAttr))
@@ -210,7 +238,7 @@ void Invariants::check(llvm::StringRef name, const Variable& variable) {
               "\">, or give it a name that the reference does not have");
     return;
   }
-  if (!checkPlace(quoted, variable)) return;
+  if (!checkAlone(quoted, variable) || !checkPlace(quoted, variable)) return;
   checkEstablished(quoted, variable);
   checkCovered(quoted, variable, at);
   if (!variable.setter) {

@@ -21,6 +21,7 @@ class Invariants {
   void noteDifference(llvm::StringRef name, const Variable& variable);
   void checkCovered(const std::string& quoted, const Variable& variable, mlir::Operation* at);
   void checkEstablished(const std::string& quoted, const Variable& variable);
+  bool checkAlone(const std::string& quoted, const Variable& variable);
   bool checkPlace(const std::string& quoted, const Variable& variable);
   int64_t sizeAlong(const Variable& variable, unsigned axis) const {
     return variable.at.countAlong(store_.axes().names[axis], store_.axes().meshSizes[axis]);

@@ -98,6 +98,19 @@ bool addsUpMicroBatches(const Relation& loss, dist::RoleOp role) {
   return loss.whole.known && loss.whole.scale.isOne() && loss.parts.scale == Rational(turns);
 }
 
+// Where it was lost: the first op on the way to the value of which nothing is known, and why.
+std::string whereLost(const Store& store, mlir::Value value) {
+  std::string text;
+  llvm::SmallPtrSet<const void*, 16> seen;
+  while (value && seen.insert(value.getAsOpaquePointer()).second) {
+    const Reason* why = store.reasonOf(value);
+    if (!why) break;
+    text = ": what gives " + nameText(value) + " " + why->why;
+    value = why->operand;
+  }
+  return text;
+}
+
 // What the manifest calls the loss, and what the programs do, is the reference's; and some role has
 // a value of it.
 void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::StringRef named,
@@ -117,9 +130,11 @@ void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::St
   const int number = loss.empty() ? -1 : roles.front().question.reference.namedNumber(loss);
   if (number < 0) return;
   // What a fetch of it reports.
+  std::string lost;
   for (const RoleCheck& role : roles) {
     mlir::Value value = lastNamed(role.question.program, loss);
     if (!value) value = role.store->lastFor(number);
+    if (value && lost.empty()) lost = whereLost(*role.store, value);
     if (!value || !role.store->of(value).known()) continue;
     // On its share a rank reports what the reference's ops give there, and no multiple of it.
     const Reading& parts = role.store->of(value).parts;
@@ -134,7 +149,7 @@ void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::St
     return;
   }
   rung.add(messageAt(roles.front().question.program, Message::Level::Unknown, "loss",
-                     "no value with a known relation stands for the loss `" + loss + "`",
+                     "no value with a known relation stands for the loss `" + loss + "`" + lost,
                      "keep the ops of the loss, with their dist.src"));
 }
 

@@ -105,6 +105,8 @@ constexpr Wrong kWrong[] = {
      "begin with zeros (fill_constant)"},
     {"partial", "no value of the reference: f(Σ x) is not Σ f(x)",
      "all_reduce the partial value before this op"},
+    {"pad", "more than what all elements together give: the pad of the parts counts",
+     "keep this value whole, or what is added up zero in the pad"},
 };
 
 }  // namespace

@@ -32,8 +32,13 @@ std::string statsText(const Rung& rung) {
 // What the verdict leans on: a line per contract, and one for the variables of each.
 std::string conditionsText(const Rung& rung) {
   std::string text;
-  std::map<std::string, std::string> variables;
+  std::map<std::string, std::string> variables, solved;
   for (const Condition& condition : rung.conditions) {
+    if (condition.kind == "solver") {
+      std::string& names = solved[condition.statement];
+      names += (names.empty() ? "" : ", ") + condition.name;
+      continue;
+    }
     if (condition.kind == "change") {
       text += "  as changed by `" + condition.name + "`: " + condition.statement + "\n";
       continue;
@@ -45,6 +50,7 @@ std::string conditionsText(const Rung& rung) {
     std::string& names = variables[condition.statement];
     names += (names.empty() ? "`" : ", `") + condition.name + "`";
   }
+  for (const auto& [statement, names] : solved) text += "  " + statement + ": " + names + "\n";
   for (const auto& [contract, names] : variables)
     text += "  each rank keeps its own (" + contract + "): " + names + "\n";
   return text;

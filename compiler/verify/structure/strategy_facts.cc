@@ -3,6 +3,8 @@
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/analysis.h"
 #include "compiler/analysis/relations/averages.h"
+#include "compiler/analysis/relations/compression.h"
+#include "compiler/verify/structure/strategy_shape.h"
 #include "dialects/dist/changes.h"
 #include "dialects/dist/dist.h"
 
@@ -46,12 +48,7 @@ int64_t numberIn(mlir::DictionaryAttr entries, llvm::StringRef name) {
 }
 
 // Fields of the strategy that the module says too; what it does not say (how gradients were put
-// into buckets, say) is the word of the manifest. Null: this module says nothing of it.
-struct StrategyFact {
-  const char* field;
-  Json (*inModule)(mlir::ModuleOp job, const Json& manifest);
-};
-
+// into buckets, say) is the word of the manifest.
 constexpr StrategyFact kStrategyFacts[] = {
     {"trainers",
      [](mlir::ModuleOp, const Json& manifest) {
@@ -66,10 +63,12 @@ constexpr StrategyFact kStrategyFacts[] = {
        return alone ? Json() : Json("grad_allreduce");
      }},
     {"adaptive_localsgd",
-     [](mlir::ModuleOp job, const Json&) {
-       // One rank has nothing to average.
+     [](mlir::ModuleOp job, const Json& manifest) {
        const Contracts contracts = Contracts::of(job);
-       return contracts.declares(kLocalSgdTag) ? Json(followsLoss(contracts)) : Json();
+       if (contracts.declares(kLocalSgdTag)) return Json(followsLoss(contracts));
+       // One rank has nothing to average.
+       const bool alone = !manifest["roles"].empty() && manifest["roles"][0]["ranks"] == 1;
+       return alone ? Json() : Json(false);
      }},
     {"accumulate_steps",
      [](mlir::ModuleOp job, const Json&) {
@@ -130,11 +129,50 @@ bool alike(const Json& asked, const Json& made) {
   return asked == made || (made.is_array() && made.size() == 1 && asked == made[0]);
 }
 
+// Of a change that was asked for nothing is left out in silence: its pass declares it, whatever
+// there was to do.
+constexpr struct {
+  const char *field, *pass;
+} kChangingFields[] = {{"amp", "amp"},
+                       {"recompute", "recompute"},
+                       {"lars", "lars"},
+                       {"lamb", "lamb"},
+                       {"asp", "asp"},
+                       {"lookahead", "lookahead"},
+                       {"gradient_merge", "gradient-merge"}};
+
+void checkMade(mlir::ArrayAttr changes, const Json& strategy,
+               const std::function<void(const std::string&, std::string)>& refute) {
+  const auto declares = [&](llvm::StringRef pass) {
+    return changes && llvm::any_of(changes.getAsRange<mlir::DictionaryAttr>(),
+                                   [&](mlir::DictionaryAttr change) {
+                                     auto name = change.getAs<mlir::StringAttr>("pass");
+                                     return name && name.getValue() == pass;
+                                   });
+  };
+  for (const auto& [field, pass] : kChangingFields) {
+    if (strategy.value(field, Json(false)) != Json(true) || declares(pass)) continue;
+    // One step is merged with nothing.
+    if (llvm::StringRef(field) == "gradient_merge" &&
+        strategy.value("gradient_merge_k_steps", Json(2)) == Json(1))
+      continue;
+    refute(std::string("strategy.") + field,
+           std::string("is true; the module declares no change of pass ") + pass);
+  }
+}
+
+// Options that a pass declares where they are asked for only.
+constexpr struct {
+  const char *pass, *option, *field, *or_;
+} kOptionsIfAsked[] = {{"recompute", "recompute_offload", "recompute_offload", "recompute_offload"},
+                       {"amp", "pure", "use_pure_fp16", "use_pure_bf16"}};
+
 // A change of the program is one that was asked for, with the numbers that were asked for: rung 4
 // proves it as the module declares it.
 void checkChanges(mlir::ModuleOp job, const Json& strategy,
                   const std::function<void(const std::string&, std::string)>& refute) {
   auto changes = job->getAttrOfType<mlir::ArrayAttr>(dist::kChangesAttr);
+  checkMade(changes, strategy, refute);
   if (!changes) return;
   for (auto change : changes.getAsRange<mlir::DictionaryAttr>()) {
     const std::string pass = change.getAs<mlir::StringAttr>("pass").getValue().str();
@@ -142,6 +180,14 @@ void checkChanges(mlir::ModuleOp job, const Json& strategy,
     std::replace(field.begin(), field.end(), '-', '_');
     if (strategy.value(field, Json(true)) == Json(false))
       refute("strategy." + field, "is false; the module declares the change of pass " + pass);
+    for (const auto& [of, option, one, other] : kOptionsIfAsked) {
+      const bool wanted = strategy.value(one, false) || strategy.value(other, false);
+      const auto made = change.getAs<mlir::BoolAttr>(option);
+      if (pass == of && strategy.contains(one) && wanted != (made && made.getValue()))
+        refute(std::string("strategy.") + one, std::string("is ") +
+                                                   (wanted ? "asked for" : "not asked for") +
+                                                   "; pass " + pass + " declares otherwise");
+    }
     for (mlir::NamedAttribute option : change) {
       const std::string name = option.getName().str();
       if (name == "pass" || !strategy.contains(name)) continue;
@@ -179,11 +225,40 @@ void checkPeriod(mlir::ModuleOp job, const Json& strategy,
                                     "; the contract \"local_sgd\" says: " + statement->second);
 }
 
+// How much of a gradient travels in which steps the contract lists, as rung 2 reads it off the
+// updates.
+void checkCompression(mlir::ModuleOp job, const Json& strategy,
+                      const std::function<void(const std::string&, std::string)>& refute) {
+  const Contracts contracts = Contracts::of(job);
+  if (!contracts.declares(kCompressionTag) || !strategy.contains("sparsity")) return;
+  std::vector<double> shares;
+  for (const Json& text : strategy["sparsity"]) {
+    double share = 0;
+    if (!text.is_string() || llvm::StringRef(text.get<std::string>()).getAsDouble(share))
+      return refute("strategy.sparsity", "holds " + text.dump() + ", which is no share");
+    shares.push_back(share);
+  }
+  if (shares.empty()) shares.push_back(0.999);
+  for (const std::string& site : contracts.sites.at(kCompressionTag.str())) {
+    auto [name, stages] = llvm::StringRef(site).rsplit(": ");
+    int64_t elements = 0;
+    stages.split(" of ").second.consumeInteger(10, elements);
+    const std::string wanted =
+        siteOf(name, elements,
+               sentBy(elements, shares, strategy.value("rampup_begin_step", int64_t{0}),
+                      strategy.value("rampup_step", int64_t{1})));
+    if (site != wanted)
+      return refute("strategy.sparsity",
+                    "asks for " + wanted + "; the contract \"dgc\" lists " + site);
+  }
+}
+
 }  // namespace
 
 void checkStrategy(mlir::ModuleOp job, const Json& strategy, const Json& expected,
                    const std::function<void(const std::string&, std::string)>& refute) {
-  for (const StrategyFact& fact : kStrategyFacts) {
+  for (const StrategyFact& fact :
+       llvm::concat<const StrategyFact>(llvm::ArrayRef(kStrategyFacts), shapeFacts())) {
     if (!strategy.contains(fact.field)) continue;
     if (const Json found = fact.inModule(job, expected);
         !found.is_null() && strategy[fact.field] != found)
@@ -192,6 +267,7 @@ void checkStrategy(mlir::ModuleOp job, const Json& strategy, const Json& expecte
   }
   checkChanges(job, strategy, refute);
   checkPeriod(job, strategy, refute);
+  checkCompression(job, strategy, refute);
 }
 
 }  // namespace dtranspile::verify

@@ -67,6 +67,14 @@ void checkWhole(mlir::ModuleOp job, Rung& rung) {
       rung.add(messageAt(job, Message::Level::Refuted, "specialise",
                          "has roles, and says by " + name.str() + " that it is the text of a class",
                          "remove the attribute"));
+  if (job.getOps<dist::RoleOp>().empty()) return;
+  for (auto module : job.getOps<mlir::ModuleOp>())
+    if (module.getSymName() != "source" && module.getSymName() != "reference")
+      rung.add(messageAt(module, Message::Level::Refuted, "program",
+                         "holds a module that is neither @source, which the job was made from, nor "
+                         "@reference, which it is compared with: " +
+                             module.getSymName().value_or("it has no name").str(),
+                         "remove it"));
 }
 
 int64_t checkClasses(mlir::ModuleOp job, Rung& rung) {

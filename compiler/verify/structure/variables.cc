@@ -160,17 +160,44 @@ void checkFlat(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   });
 }
 
+// What is pulled is the whole variable, of which the reference says the type.
+void checkPulls(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
+  llvm::StringMap<mlir::Type> originals;
+  for (auto var : reference->getRegion(0).getOps<pd::VarOp>())
+    originals[var.getSymName()] = var.getType();
+  role.walk([&](dist::PullOp pull) {
+    const llvm::StringRef name = pull.getVar().getLeafReference().getValue();
+    const mlir::Type whole = originals.lookup(name);
+    if (!whole || whole == pull.getOutput().getType()) return;
+    refute(rung, pull, "op",
+           "pulls `" + name.str() + "` as another type than the variable has: " +
+               attributeDifference("type", mlir::TypeAttr::get(pull.getOutput().getType()),
+                                   mlir::TypeAttr::get(whole)),
+           "let its type be that of the variable");
+  });
+}
+
 // A variable that stands for one of the reference has its name, or stands beside it: initial values
 // are given, saved and exported under the names of the reference.
 void checkNames(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
-  llvm::StringSet<> originals, own;
-  for (auto var : reference->getRegion(0).getOps<pd::VarOp>()) originals.insert(var.getSymName());
+  llvm::StringMap<mlir::Type> originals;
+  llvm::StringSet<> own;
+  for (auto var : reference->getRegion(0).getOps<pd::VarOp>())
+    originals[var.getSymName()] = var.getType();
   for (auto var : role.getBody().front().getOps<pd::VarOp>()) own.insert(var.getSymName());
   for (auto var : role.getBody().front().getOps<pd::VarOp>()) {
     auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
     if (!relation || originals.contains(var.getSymName())) continue;
     const llvm::StringRef stands = relation.getVariable().getValue();
-    if (!originals.contains(stands) || own.contains(stands)) continue;
+    if (!originals.contains(stands)) continue;
+    if (mlir::Type wanted = localTypeOf(originals[stands], var); var.getType() != wanted)
+      refute(rung, var, "variable",
+             "variable `" + var.getSymName().str() + "` is of another type than `" + stands.str() +
+                 "`, for which it stands: " +
+                 attributeDifference("type", mlir::TypeAttr::get(var.getType()),
+                                     mlir::TypeAttr::get(wanted)),
+             "declare it as that one");
+    if (own.contains(stands)) continue;
     refute(
         rung, var, "name",
         "variable `" + var.getSymName().str() + "` stands for `" + stands.str() +
@@ -227,6 +254,7 @@ void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   checkParts(role, rung);
   checkFlat(role, reference, rung);
   checkNames(role, reference, rung);
+  checkPulls(role, reference, rung);
   checkOwn(role, reference, rung);
 }
 

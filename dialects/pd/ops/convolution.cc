@@ -70,6 +70,16 @@ const OpRow kRows[] = {
      "Input, Filter, grad_out, grad_input@GRAD?, grad_filter@GRAD? -> Input@GRAD?, Filter@GRAD?, "
      "grad_out@GRAD?",
      kConv2dAttributes, kPure, inferGradients},
+    {"depthwise_conv2d_grad_grad",
+     "Input, Filter, grad_out, grad_input@GRAD?, grad_filter@GRAD? -> Input@GRAD?, Filter@GRAD?, "
+     "grad_out@GRAD?",
+     kConv2dAttributes, kPure, inferGradients},
+    {"conv3d_grad_grad",
+     "Input, Filter, grad_out, grad_input@GRAD?, grad_filter@GRAD? -> Input@GRAD?, Filter@GRAD?, "
+     "grad_out@GRAD?",
+     kConv3dAttributes, kPure, inferGradients},
+    {"pool2d_double_grad", "grad_x@GRAD -> grad_out@GRAD?", kPool2dAttributes, kPure,
+     inferPoolSecondGrad},
     {"depthwise_conv2d", "Input, Filter, Bias?, ResidualData? -> Output", kConv2dAttributes, kPure,
      inferConv, kConvConstraints},
     {"depthwise_conv2d_grad",

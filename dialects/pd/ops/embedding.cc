@@ -50,14 +50,14 @@ const OpRow kRows[] = {
     {"hierarchical_sigmoid", "X, W, Label, PathTable?, PathCode?, Bias? -> Out, PreOut, W_Out",
      kHierarchicalSigmoidAttributes, kPure, inferHierarchicalSigmoid},
     {"hierarchical_sigmoid_grad",
-     "Bias, Label, Out@GRAD, PathCode?, PathTable?, PreOut, W, X -> Bias@GRAD?, W@GRAD?, X@GRAD?",
+     "Bias?, Label, Out@GRAD, PathCode?, PathTable?, PreOut, W, X -> Bias@GRAD?, W@GRAD?, X@GRAD?",
      kHierarchicalSigmoidAttributes, kPure, inferSparseWeightGrad},
     {"nce",
      "Input, Label, Weight, Bias?, SampleWeight?, CustomDistProbs?, CustomDistAlias?, "
      "CustomDistAliasProbs? -> Cost, SampleLogits, SampleLabels",
      kNceAttributes, kRandom, inferNce},
     {"nce_grad",
-     "Bias, Cost@GRAD, CustomDistAlias?, CustomDistAliasProbs?, CustomDistProbs?, Input, Label, "
+     "Bias?, Cost@GRAD, CustomDistAlias?, CustomDistAliasProbs?, CustomDistProbs?, Input, Label, "
      "SampleLabels, SampleLogits, SampleWeight?, "
      "Weight -> Bias@GRAD?, Input@GRAD?, Weight@GRAD?",
      kNceAttributes, kPure, inferSparseWeightGrad},

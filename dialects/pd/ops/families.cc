@@ -5,31 +5,13 @@ namespace dtranspile::pd {
 
 llvm::ArrayRef<Family> families() {
   static const Family kFamilies[] = {
-      linearAlgebraFamily(),
-      elementwiseFamily(),
-      logicalFamily(),
-      activationFamily(),
-      reductionFamily(),
-      shapeFamily(),
-      indexingFamily(),
-      creationFamily(),
-      randomFamily(),
-      normalizationFamily(),
-      convolutionFamily(),
-      interpolationFamily(),
-      lossFamily(),
-      embeddingFamily(),
-      recurrentFamily(),
-      sequenceFamily(),
-      tensorArrayFamily(),
-      controlFlowFamily(),
-      optimizerFamily(),
-      ampFamily(),
-      metricFamily(),
-      detectionFamily(),
-      hostFamily(),
-      communicationFamily(),
-      parameterServerFamily(),
+      linearAlgebraFamily(), elementwiseFamily(),     logicalFamily(),     activationFamily(),
+      reductionFamily(),     shapeFamily(),           indexingFamily(),    creationFamily(),
+      randomFamily(),        normalizationFamily(),   convolutionFamily(), interpolationFamily(),
+      lossFamily(),          embeddingFamily(),       recurrentFamily(),   sequenceFamily(),
+      tensorArrayFamily(),   controlFlowFamily(),     optimizerFamily(),   ampFamily(),
+      quantizationFamily(),  metricFamily(),          detectionFamily(),   hostFamily(),
+      communicationFamily(), parameterServerFamily(),
   };
   return kFamilies;
 }

@@ -25,6 +25,7 @@ Family tensorArrayFamily();
 Family controlFlowFamily();
 Family optimizerFamily();
 Family ampFamily();
+Family quantizationFamily();
 Family metricFamily();
 Family detectionFamily();
 Family hostFamily();

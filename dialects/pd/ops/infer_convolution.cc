@@ -106,7 +106,7 @@ std::optional<int64_t> windowCount(const Window& window) {
     return std::nullopt;
   int64_t room = window.input + window.before + window.after - extent - 1;
   if (window.ceil) room += window.stride - 1;
-  if (room < 0) return std::nullopt;
+  if (room < 0 && !(window.one && room > -window.stride)) return std::nullopt;
   return room / window.stride + 1;
 }
 
@@ -133,6 +133,7 @@ std::optional<llvm::SmallVector<Window, 3>> windowsOf(const OpView& op,
   for (unsigned i = 0; i < axes; ++i) {
     Window window{request.input[i], request.kernel[i], strides[i], dilations[i]};
     window.ceil = request.isPool && spec && spec->attribute("ceil_mode") && op.getBool("ceil_mode");
+    window.one = request.isPool;
     if (algorithm == "EXPLICIT" && !readSides(paddings, i, axes, window)) {
       error = "has " + std::to_string(paddings.size()) + " paddings for " + std::to_string(axes) +
               " spatial axes";
@@ -203,17 +204,28 @@ std::optional<Dims> pooledDims(InferContext& c, DimsRef spatial) {
 
 }  // namespace
 
-llvm::LogicalResult inferPool(InferContext& c) {
-  const TensorInfo* x = require(c, "X");
+namespace {
+
+llvm::LogicalResult poolTo(InferContext& c, llvm::StringRef input, llvm::StringRef output) {
+  const TensorInfo* x = require(c, input);
   if (!x) return llvm::failure();
   if (!hasSpatialAxes(x->dims))
-    return c.fail("pools over X " + textOf(x->dims) + ", which has no spatial axes");
+    return c.fail("pools over " + input + " " + textOf(x->dims) + ", which has no spatial axes");
   std::optional<Dims> spatial = pooledDims(c, spatialOf(c.op(), x->dims));
   if (!spatial) return llvm::failure();
   if (spatial->size() + 2 != x->dims.size())
-    return c.fail("pools X " + textOf(x->dims) + " to " + textOf(*spatial));
-  c.out("Out", withDims(*x, assemble(c.op(), x->dims[0], channelsOf(c.op(), x->dims), *spatial)));
+    return c.fail("pools " + input + " " + textOf(x->dims) + " to " + textOf(*spatial));
+  c.out(output, withDims(*x, assemble(c.op(), x->dims[0], channelsOf(c.op(), x->dims), *spatial)));
   return llvm::success();
+}
+
+}  // namespace
+
+llvm::LogicalResult inferPool(InferContext& c) { return poolTo(c, "X", "Out"); }
+
+// A mean is linear: the gradient of its gradient is the mean again.
+llvm::LogicalResult inferPoolSecondGrad(InferContext& c) {
+  return poolTo(c, "grad_x@GRAD", "grad_out@GRAD");
 }
 
 llvm::LogicalResult inferPoolWithIndex(InferContext& c) {

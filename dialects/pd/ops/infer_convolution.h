@@ -10,6 +10,8 @@ struct Window {
   int64_t input, kernel, stride = 1, dilation = 1;
   int64_t before = 0, after = 0;  // padding
   bool ceil = false;              // counts a last window that hangs over the end
+  bool one = false;  // of pools: a window that does not fit, by less than the stride, is one all
+                     // the same (the framework's division is rounded towards 0)
 };
 // Number of positions: (input + before + after - dilation (kernel - 1) - 1 [+ stride - 1]) / stride
 // + 1, -1 when the input is not known; nothing when there is none or the stride is not positive.
@@ -33,6 +35,7 @@ bool channelsLast(const OpView& op);
 
 llvm::LogicalResult inferConv(InferContext& c);
 llvm::LogicalResult inferConvTranspose(InferContext& c);
+llvm::LogicalResult inferPoolSecondGrad(InferContext& c);
 llvm::LogicalResult inferPool(InferContext& c);
 llvm::LogicalResult inferPoolWithIndex(InferContext& c);
 

@@ -173,6 +173,45 @@ llvm::LogicalResult inferMultinomial(InferContext& c) {
 }
 
 // int64 whatever the file declares.
+// [batch, places, heads, width]. The framework rounds the places of what it keeps for the gradient
+// up to a multiple of 128.
+llvm::LogicalResult inferAttention(InferContext& c) {
+  const TensorInfo *q = require(c, "q"), *k = require(c, "k"), *v = require(c, "v");
+  if (!q || !k || !v) return llvm::failure();
+  for (const TensorInfo* one : {q, k, v})
+    if (!one->rankKnown || one->rank() != 4)
+      return c.fail("needs [batch, places, heads, width], not " + textOf(one->dims));
+  if (!agree(q->dims[0], k->dims[0]) || !agree(q->dims[3], k->dims[3]) ||
+      !agree(k->dims[1], v->dims[1]) || !agree(k->dims[2], v->dims[2]) ||
+      !agree(q->dims[0], v->dims[0]))
+    return c.fail("has q " + textOf(q->dims) + ", k " + textOf(k->dims) + " and v " +
+                  textOf(v->dims) + ", which do not fit each other");
+  if (known(q->dims[2]) && known(k->dims[2]) && (k->dims[2] < 1 || q->dims[2] % k->dims[2] != 0))
+    return c.fail("has " + llvm::Twine(q->dims[2]) + " heads of q for " + llvm::Twine(k->dims[2]) +
+                  " of k");
+  TensorInfo out = withoutLod(*q);
+  out.dims[3] = v->dims[3];
+  c.out("out", out);
+  auto rounded = [](int64_t n) { return known(n) ? (n + 127) / 128 * 128 : -1; };
+  const int64_t rows = rounded(q->dims[1]), columns = rounded(k->dims[1]);
+  c.out("softmax", tensorInfo(q->dtype, {q->dims[0], q->dims[2], rows, columns}));
+  c.out("softmax_lse", tensorInfo(DType::kFloat32, {q->dims[0], q->dims[2], rows}));
+  c.out("seed_offset", tensorInfo(DType::kInt64, {2}));
+  return llvm::success();
+}
+
+// Rows are all dims but the last.
+llvm::LogicalResult inferShuffleBatch(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  c.out("Out", *x);
+  const std::optional<int64_t> rows =
+      x->rankKnown && x->rank() > 0 ? productOf(DimsRef(x->dims).drop_back()) : std::nullopt;
+  c.out("ShuffleIdx", tensorInfo(DType::kInt64, {rows.value_or(-1)}));
+  c.out("SeedOut", tensorInfo(DType::kInt64, {1}));
+  return llvm::success();
+}
+
 llvm::LogicalResult inferSamplingId(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();

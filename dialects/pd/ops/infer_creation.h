@@ -12,6 +12,8 @@ llvm::LogicalResult inferRange(InferContext& c);
 llvm::LogicalResult inferLinspace(InferContext& c);
 llvm::LogicalResult inferEye(InferContext& c);
 llvm::LogicalResult inferTriangle(InferContext& c);  // tril_indices, triu_indices
+llvm::LogicalResult inferAttention(InferContext& c);
+llvm::LogicalResult inferShuffleBatch(InferContext& c);
 llvm::LogicalResult inferRandperm(InferContext& c);
 llvm::LogicalResult inferMultinomial(InferContext& c);
 llvm::LogicalResult inferSamplingId(InferContext& c);

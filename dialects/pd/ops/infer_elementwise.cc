@@ -65,6 +65,19 @@ llvm::LogicalResult inferProductSecondGradient(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferSumThirdGradient(InferContext& c) {
+  for (auto [output, input] : {std::pair{"D_DDX", "DDX"}, {"D_DDY", "DDY"}})
+    if (const TensorInfo* info = c.in(input)) c.out(output, *info);
+  return llvm::success();
+}
+
+llvm::LogicalResult inferProductThirdGradient(InferContext& c) {
+  for (auto [output, input] :
+       {std::pair{"D_DDX", "X"}, {"D_DDY", "Y"}, {"D_DOut", "DOut"}, {"D_X", "X"}, {"D_Y", "Y"}})
+    if (const TensorInfo* info = c.in(input)) c.out(output, *info);
+  return llvm::success();
+}
+
 llvm::LogicalResult inferQuotientSecondGradient(InferContext& c) {
   for (auto [output, input] : {std::pair{"DDOut", "Out"}, {"DOut", "Out"}, {"Y@GRAD", "Y"}}) {
     if (const TensorInfo* info = c.in(input)) c.out(output, *info);

@@ -16,6 +16,8 @@ std::optional<Dims> broadcastDims(DimsRef x, DimsRef y, int64_t axis);
 llvm::LogicalResult inferElementwise(InferContext& c);             // X, Y -> Out of X's dtype
 llvm::LogicalResult inferQuotientSecondGradient(InferContext& c);  // elementwise_div_grad_grad
 llvm::LogicalResult inferProductSecondGradient(InferContext& c);   // elementwise_mul_grad_grad
+llvm::LogicalResult inferSumThirdGradient(InferContext& c);        // elementwise_add_triple_grad
+llvm::LogicalResult inferProductThirdGradient(InferContext& c);    // elementwise_mul_triple_grad
 llvm::LogicalResult inferFusedActivation(InferContext& c);
 // Integers and booleans.
 bool isWhole(DType type);

@@ -1,6 +1,7 @@
 // Inference of operators that pick elements by position. Rows: indexing.cc.
 #include "dialects/pd/ops/infer_indexing.h"
 
+#include "dialects/pd/ops/infer_elementwise.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace dtranspile::pd {
@@ -179,6 +180,56 @@ llvm::LogicalResult inferIndexAddGrad(InferContext& c) {
 
 // As many rows as asked for, else as X has. The framework sets extents of the counts for means
 // only.
+namespace {
+
+// The extents of a message of two rows, whose dims broadcast; nothing after a report.
+std::optional<Dims> messageDims(InferContext& c, const TensorInfo& x, const TensorInfo& y) {
+  if (x.dims.empty() || y.dims.empty()) {
+    (void)c.fail("has operands without rows");
+    return std::nullopt;
+  }
+  std::optional<Dims> dims =
+      broadcastDims(DimsRef(x.dims).drop_front(), DimsRef(y.dims).drop_front(), -1);
+  if (!dims)
+    (void)c.fail("has rows of " + textOf(x.dims) + " and " + textOf(y.dims) +
+                 ", which do not broadcast");
+  const std::string message = c.op().getString("message_op");
+  if (!dims || message == "ADD" || message == "MUL") return dims;
+  (void)c.fail("has message_op '" + message + "', expected ADD or MUL");
+  return std::nullopt;
+}
+
+}  // namespace
+
+// Messages of rows and edges, pooled by where they go.
+llvm::LogicalResult inferSendEdges(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
+  if (!x || !y) return llvm::failure();
+  std::optional<Dims> dims = messageDims(c, *x, *y);
+  if (!dims) return llvm::failure();
+  std::optional<Dims> size = listFrom(c, "", "Out_size", "out_size");
+  int64_t rows = x->dims[0];
+  if (!size || size->size() > 1) rows = -1;
+  else if (size->size() == 1 && size->front() == kUnknownValue) rows = -1;
+  else if (size->size() == 1 && size->front() > 0) rows = size->front();
+  dims->insert(dims->begin(), rows);
+  c.out("Out", withoutLod(withDims(*x, *dims)));
+  const bool counted = c.op().getString("reduce_op") == "MEAN";
+  c.out("Dst_count", tensorInfo(DType::kInt32, counted ? Dims{rows} : Dims{}));
+  return llvm::success();
+}
+
+// A message of two rows for each edge.
+llvm::LogicalResult inferSendBoth(InferContext& c) {
+  const TensorInfo *x = require(c, "x"), *y = require(c, "y"), *edges = require(c, "src_index");
+  if (!x || !y || !edges) return llvm::failure();
+  std::optional<Dims> dims = messageDims(c, *x, *y);
+  if (!dims) return llvm::failure();
+  dims->insert(dims->begin(), edges->dims.empty() ? -1 : edges->dims[0]);
+  c.out("out", withoutLod(withDims(*x, *dims)));
+  return llvm::success();
+}
+
 llvm::LogicalResult inferSendReceive(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();

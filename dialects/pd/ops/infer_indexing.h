@@ -15,6 +15,8 @@ llvm::LogicalResult inferGather(InferContext& c);
 llvm::LogicalResult inferGatherNd(InferContext& c);
 llvm::LogicalResult inferIndexSelect(InferContext& c);
 llvm::LogicalResult inferIndexAddGrad(InferContext& c);
+llvm::LogicalResult inferSendEdges(InferContext& c);  // graph_send_ue_recv
+llvm::LogicalResult inferSendBoth(InferContext& c);   // graph_send_uv
 llvm::LogicalResult inferSendReceive(InferContext& c);
 llvm::LogicalResult inferIndexSample(InferContext& c);
 llvm::LogicalResult inferMultiplexGrad(InferContext& c);

@@ -102,6 +102,17 @@ llvm::LogicalResult inferMatmulV2(InferContext& c) {
   return inferProduct(c, "trans_x", "trans_y", !scalarDims(c).empty());
 }
 
+// Each takes after what it is the gradient of: those that flow back through X's gradient after X.
+llvm::LogicalResult inferMatmulThirdGradient(InferContext& c) {
+  for (auto [output, input] : {std::pair{"X@GRAD", "X"},
+                               {"Y@GRAD", "Y"},
+                               {"grad_out@GRAD", "grad_out"},
+                               {"grad_grad_x@GRAD", "X"},
+                               {"grad_grad_y@GRAD", "Y"}})
+    if (const TensorInfo* info = c.in(input)) c.out(output, *info);
+  return llvm::success();
+}
+
 // [b, m, k] · [b, k, n] → [b, m, n]; no broadcasting.
 llvm::LogicalResult inferBmm(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
@@ -542,6 +553,80 @@ llvm::LogicalResult inferFft(InferContext& c) {
     out.dtype = x->dtype == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
   }
   c.out(back ? "X@GRAD" : "Out", out);
+  return llvm::success();
+}
+
+llvm::LogicalResult inferMulSecondGrad(InferContext& c) {
+  for (auto [input, output] : {std::pair{"X", "DX"}, {"Y", "DY"}, {"DOut", "DDOut"}})
+    if (const TensorInfo* like = c.in(input)) c.out(output, *like);
+  return llvm::success();
+}
+
+// [batch, n] -> [batch, frequencies, frames].
+llvm::LogicalResult inferStft(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *window = require(c, "Window");
+  if (!x || !window) return llvm::failure();
+  const int64_t length = c.op().getInt("n_fft"), hop = c.op().getInt("hop_length");
+  if (length < 1 || hop < 1)
+    return c.fail("has frames of " + llvm::Twine(length) + " places, one every " +
+                  llvm::Twine(hop));
+  TensorInfo out = withoutLod(*x);
+  out.dtype = x->dtype == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
+  if (!x->rankKnown) return c.out("Out", unknownLike(out)), llvm::success();
+  if (x->rank() != 2) return c.fail("needs a batch of signals in X " + textOf(x->dims));
+  const int64_t n = x->dims[1];
+  if (known(n) && n < length)
+    return c.fail("has frames of " + llvm::Twine(length) + " places in X " + textOf(x->dims));
+  if (window->rankKnown && (window->rank() != 1 || !agree(window->dims[0], length)))
+    return c.fail("has a Window " + textOf(window->dims) + " for frames of " + llvm::Twine(length) +
+                  " places");
+  out.dims = {x->dims[0], c.op().getBool("onesided") ? length / 2 + 1 : length,
+              known(n) ? (n - length) / hop + 1 : -1};
+  c.out("Out", out);
+  return llvm::success();
+}
+
+// Both factors in one matrix, an exchange of rows for each column, and one word of the library.
+llvm::LogicalResult inferLu(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  c.out("Out", withoutLod(*x));
+  if (!x->rankKnown) {
+    TensorInfo numbers = unknownLike(*x);
+    numbers.dtype = DType::kInt32;
+    c.out("Pivots", numbers);
+    c.out("Infos", numbers);
+    return llvm::success();
+  }
+  if (x->rank() < 2) return c.fail("needs matrices in X " + textOf(x->dims));
+  Dims dims(x->dims.begin(), x->dims.end() - 2);
+  c.out("Infos", tensorInfo(DType::kInt32, dims.empty() ? Dims{1} : dims));
+  const int64_t m = x->dims[x->rank() - 2], n = x->dims[x->rank() - 1];
+  dims.push_back(known(m) && known(n) ? std::min(m, n) : -1);
+  c.out("Pivots", tensorInfo(DType::kInt32, dims));
+  return llvm::success();
+}
+
+// [..., m, m], [..., m, k] and [..., k, n], k the less of both extents; what is not asked for stays
+// empty.
+llvm::LogicalResult inferLuUnpack(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  if (!x->rankKnown) {
+    for (const char* slot : {"Pmat", "L", "U"}) c.out(slot, unknownLike(*x));
+    return llvm::success();
+  }
+  if (x->rank() < 2) return c.fail("needs matrices in X " + textOf(x->dims));
+  const int64_t m = x->dims[x->rank() - 2], n = x->dims[x->rank() - 1],
+                k = known(m) && known(n) ? std::min(m, n) : -1;
+  auto give = [&](const char* slot, const char* asked, int64_t rows, int64_t columns) {
+    Dims dims(x->dims.begin(), x->dims.end() - 2);
+    dims.append({rows, columns});
+    c.out(slot, withoutLod(withDims(*x, c.op().getBool(asked) ? dims : Dims{0})));
+  };
+  give("Pmat", "unpack_pivots", m, m);
+  give("L", "unpack_ludata", m, k);
+  give("U", "unpack_ludata", k, n);
   return llvm::success();
 }
 

@@ -17,6 +17,7 @@ std::optional<Dims> matmulDims(MatmulShape shape);
 llvm::LogicalResult inferMul(InferContext& c);
 llvm::LogicalResult inferMatmul(InferContext& c);
 llvm::LogicalResult inferMatmulV2(InferContext& c);
+llvm::LogicalResult inferMatmulThirdGradient(InferContext& c);
 llvm::LogicalResult inferBmm(InferContext& c);
 llvm::LogicalResult inferMv(InferContext& c);
 llvm::LogicalResult inferDot(InferContext& c);
@@ -30,6 +31,10 @@ llvm::LogicalResult inferDeterminant(InferContext& c);  // determinant, slogdete
 llvm::LogicalResult inferEigh(InferContext& c);         // a number and a column per row
 llvm::LogicalResult inferSvd(InferContext& c);
 llvm::LogicalResult inferQr(InferContext& c);
+llvm::LogicalResult inferMulSecondGrad(InferContext& c);
+llvm::LogicalResult inferStft(InferContext& c);
+llvm::LogicalResult inferLu(InferContext& c);
+llvm::LogicalResult inferLuUnpack(InferContext& c);
 llvm::LogicalResult inferMatrixRank(InferContext& c);
 llvm::LogicalResult inferCholeskySolve(InferContext& c);
 llvm::LogicalResult inferMultiDot(InferContext& c);

@@ -331,6 +331,18 @@ const Constraint kLookupTableConstraints[2] = {
      }},
 };
 
+llvm::LogicalResult inferMarginCrossEntropy(InferContext& c) {
+  const TensorInfo* logits = require(c, "Logits");
+  if (!logits) return llvm::failure();
+  if (c.op().getInt("nranks") != 1 || c.op().getInt("rank") != 0)
+    return c.fail("has classes of " + llvm::Twine(c.op().getInt("nranks")) + " ranks");
+  c.out("Softmax", *logits);
+  if (!logits->rankKnown) return c.out("Loss", unknownLike(*logits)), llvm::success();
+  if (logits->rank() != 2) return c.fail("needs a matrix of Logits, not " + textOf(logits->dims));
+  c.out("Loss", withoutLod(withDims(*logits, {logits->dims[0], 1})));
+  return llvm::success();
+}
+
 llvm::LogicalResult inferIdentityLoss(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();

@@ -28,9 +28,10 @@ llvm::LogicalResult inferPairs(InferContext& c);  // positive_negative_pair
 
 extern const Constraint kCrossEntropyConstraints[2];  // C1 ranks, C2 extents of Label
 extern const Constraint
-    kSoftmaxCrossEntropyConstraints[3];                  // C1 axis, C2 ranks, C3 extents of Label
-extern const Constraint kEmbeddingConstraints[1];        // C1 W is a matrix
-extern const Constraint kLookupTableConstraints[2];      // C1 W is a matrix, C2 Ids end in 1
+    kSoftmaxCrossEntropyConstraints[3];              // C1 axis, C2 ranks, C3 extents of Label
+extern const Constraint kEmbeddingConstraints[1];    // C1 W is a matrix
+extern const Constraint kLookupTableConstraints[2];  // C1 W is a matrix, C2 Ids end in 1
+llvm::LogicalResult inferMarginCrossEntropy(InferContext& c);
 llvm::LogicalResult inferIdentityLoss(InferContext& c);  // a sum, a mean, or X itself
 
 }  // namespace dtranspile::pd

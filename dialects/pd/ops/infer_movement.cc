@@ -131,6 +131,32 @@ LogicalResult inferMeshgrid(InferContext& c) {
   return success();
 }
 
+// Some columns of equal matrices, side by side or added.
+LogicalResult inferPartial(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return failure();
+  for (unsigned i = 0, n = c.inCount("X"); i < n; ++i) {
+    const TensorInfo* one = require(c, "X", i);
+    if (!one) return failure();
+    if (!one->rankKnown || one->rank() != 2 || !agree(one->dims, x->dims))
+      return c.fail("needs matrices of equal extents, not X[" + llvm::Twine(i) + "] " +
+                    textOf(one->dims));
+  }
+  const int64_t columns = x->dims[1], given = c.op().getInt("start_index"),
+                length = c.op().getInt("length");
+  int64_t width = length < 0 ? -1 : length;
+  if (known(columns)) {
+    const int64_t start = given < 0 ? given + columns : given;
+    if (start < 0 || start >= columns || length == 0 || start + length > columns)
+      return c.fail("takes " + llvm::Twine(length) + " columns from " + llvm::Twine(given) +
+                    " on of X " + textOf(x->dims));
+    width = length < 0 ? columns - start : length;
+  }
+  if (c.op().type() == "partial_concat" && known(width)) width *= c.inCount("X");
+  c.out("Out", withoutLod(withDims(*x, {x->dims[0], width})));
+  return success();
+}
+
 // All results have the extents that all operands broadcast to.
 LogicalResult inferBroadcastTensors(InferContext& c) {
   Dims dims;

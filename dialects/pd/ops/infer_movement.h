@@ -9,6 +9,7 @@ namespace dtranspile::pd {
 llvm::LogicalResult inferUnstackGrad(InferContext& c);
 llvm::LogicalResult inferRepeatInterleave(InferContext& c);
 llvm::LogicalResult inferMeshgrid(InferContext& c);
+llvm::LogicalResult inferPartial(InferContext& c);  // partial_concat, partial_sum
 llvm::LogicalResult inferBroadcastTensors(InferContext& c);
 llvm::LogicalResult inferFrame(InferContext& c);
 llvm::LogicalResult inferOverlapAdd(InferContext& c);

@@ -83,6 +83,13 @@ llvm::LogicalResult inferInstanceNorm(InferContext& c) {
   return llvm::success();
 }
 
+// Each takes after what it is a gradient of.
+llvm::LogicalResult inferBatchNormSecondGrad(InferContext& c) {
+  for (auto [input, output] : {std::pair{"X", "DX"}, {"X", "DDY"}, {"Scale", "DScale"}})
+    if (const TensorInfo* like = c.in(input)) c.out(output, *like);
+  return llvm::success();
+}
+
 // The extents of X, which some versions leave out where Y has the same.
 llvm::LogicalResult inferNormGrad(InferContext& c) {
   const TensorInfo *x = c.in("X") ? c.in("X") : c.in("Y"),

@@ -9,6 +9,7 @@ llvm::LogicalResult inferBatchNorm(InferContext& c);  // batch_norm, sync_batch_
 llvm::LogicalResult inferLayerNorm(InferContext& c);
 llvm::LogicalResult inferGroupNorm(InferContext& c);
 llvm::LogicalResult inferInstanceNorm(InferContext& c);
+llvm::LogicalResult inferBatchNormSecondGrad(InferContext& c);
 llvm::LogicalResult inferNormGrad(
     InferContext& c);  // Bias@GRAD takes after Scale where Bias is absent
 llvm::LogicalResult inferDataNorm(InferContext& c);

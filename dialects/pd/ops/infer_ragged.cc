@@ -169,6 +169,20 @@ llvm::LogicalResult inferLinearChainCrf(InferContext& c) {
   return llvm::success();
 }
 
+// A score and a path for each sequence of a padded batch; the longest of them is data.
+llvm::LogicalResult inferViterbi(InferContext& c) {
+  const TensorInfo *input = require(c, "Input"), *transition = require(c, "Transition");
+  if (!input || !transition) return llvm::failure();
+  if (input->rankKnown && transition->rankKnown &&
+      (input->rank() != 3 || transition->rank() != 2 ||
+       !agree(input->dims[2], transition->dims[0]) || !agree(input->dims[2], transition->dims[1])))
+    return c.fail("has an Input " + textOf(input->dims) + " and a Transition " +
+                  textOf(transition->dims) + ", expected [batch, time, tags] and [tags, tags]");
+  c.out("Scores", tensorInfo(input->dtype, {extentAt(*input, 0)}));
+  c.out("Path", tensorInfo(DType::kInt64, {extentAt(*input, 0), -1}));
+  return llvm::success();
+}
+
 llvm::LogicalResult inferCrfDecoding(InferContext& c) {
   const TensorInfo* emission = require(c, "Emission");
   if (!emission) return llvm::failure();

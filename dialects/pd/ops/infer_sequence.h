@@ -24,6 +24,7 @@ llvm::LogicalResult inferCtcAlign(InferContext& c);
 llvm::LogicalResult inferEditDistance(InferContext& c);
 llvm::LogicalResult inferWarpCtc(InferContext& c);
 llvm::LogicalResult inferLinearChainCrf(InferContext& c);
+llvm::LogicalResult inferViterbi(InferContext& c);
 llvm::LogicalResult inferCrfDecoding(InferContext& c);
 llvm::LogicalResult inferBeamSearch(InferContext& c);
 llvm::LogicalResult inferBeamSearchDecode(InferContext& c);

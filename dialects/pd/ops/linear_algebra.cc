@@ -22,6 +22,8 @@ constexpr const char* kDiagonalAttributes = "offset:i=0, axis1:i=0, axis2:i=1";
 constexpr const char* kTriangularAttributes =
     "upper:b=true, transpose:b=false, unitriangular:b=false";
 
+constexpr const char* kStftAttributes = "n_fft:i, hop_length:i, normalized:b, onesided:b";
+
 constexpr const char* kPNormAttributes =
     "porder:f=2, axis:i=-1, epsilon:f=1e-12, keepdim:b=false, asvector:b=false@1";
 
@@ -40,6 +42,12 @@ const OpRow kRows[] = {
     {"matmul_v2_grad_grad",
      "X, Y, grad_out, grad_x@GRAD?, grad_y@GRAD? -> X@GRAD?, Y@GRAD?, grad_out@GRAD?",
      "trans_x:b=false, trans_y:b=false", kPure, inferGradients},
+    {"matmul_v2_triple_grad",
+     "X, Y, grad_out, grad_grad_x?, grad_grad_y?, grad_x@GRAD?, grad_y@GRAD?, grad_grad_out@GRAD? "
+     "-> X@GRAD?, Y@GRAD?, grad_out@GRAD?, grad_grad_x@GRAD?, grad_grad_y@GRAD?",
+     "trans_x:b=false, trans_y:b=false", kPure, inferMatmulThirdGradient},
+    {"mul_grad_grad", "X, Y, DOut, DDX?, DDY? -> DX?, DY?, DDOut?", kMulAttributes, kGradient,
+     inferMulSecondGrad},
     {"bmm", "X, Y -> Out", "", kPure, inferBmm},
     {"bmm_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
     {"mv", "X, Vec -> Out", "", kPure, inferMv},
@@ -70,6 +78,16 @@ const OpRow kRows[] = {
      inferSame<"X", "X@GRAD">},
     {"matrix_rank", "X, TolTensor? -> Out", "tol:f=0, use_default_tol:b=true, hermitian:b=false",
      kPure, inferMatrixRank},
+    {"stft", "X, Window -> Out", kStftAttributes, kPure, inferStft},
+    {"stft_grad", "X, Window, Out@GRAD -> X@GRAD?", kStftAttributes, kPure,
+     inferSame<"X", "X@GRAD">},
+    {"lu", "X -> Out, Pivots, Infos", "pivots:b=true", kPure, inferLu},
+    {"lu_grad", "X, Out, Pivots, Out@GRAD -> X@GRAD?", "pivots:b=true", kPure,
+     inferSame<"X", "X@GRAD">},
+    {"lu_unpack", "X, Pivots -> Pmat, L, U", "unpack_ludata:b=true, unpack_pivots:b=true", kPure,
+     inferLuUnpack},
+    {"lu_unpack_grad", "X, Pivots, L?, U?, Pmat?, L@GRAD, U@GRAD -> X@GRAD?",
+     "unpack_ludata:b=true, unpack_pivots:b=true", kPure, inferSame<"X", "X@GRAD">},
     {"eigh", "X -> Eigenvalues, Eigenvectors", "UPLO:s=L", kPure, inferEigh},
     {"eigh_grad", "Eigenvalues, Eigenvalues@GRAD?, Eigenvectors, Eigenvectors@GRAD? -> X@GRAD?",
      "UPLO:s=L", kPure, inferSame<"Eigenvectors", "X@GRAD">},

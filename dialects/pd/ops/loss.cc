@@ -16,6 +16,10 @@ constexpr const char* kSoftmaxWithCrossEntropyAttributes =
 constexpr const char* kTeacherStudentSigmoidLossAttributes =
     "soft_max_up_bound:f=15, soft_max_lower_bound:f=-15";
 
+constexpr const char* kMarginAttributes =
+    "return_softmax:b=false, ring_id:i=0, rank:i=0, nranks:i=1, margin1:f=1, margin2:f=0.5, "
+    "margin3:f=0, scale:f=64";
+
 const OpRow kRows[] = {
     {"cross_entropy", "X, Label -> Y", "soft_label:b=false, ignore_index:i=-100", kPure,
      inferCrossEntropy, kCrossEntropyConstraints},
@@ -30,6 +34,10 @@ const OpRow kRows[] = {
      kSoftmaxCrossEntropyConstraints},
     {"softmax_with_cross_entropy_grad", "Label, Loss@GRAD, Softmax -> Logits@GRAD?",
      kSoftmaxWithCrossEntropyAttributes, kPure, inferSame<"Softmax", "Logits@GRAD">},
+    {"margin_cross_entropy", "Logits, Label -> Softmax, Loss", kMarginAttributes, kPure,
+     inferMarginCrossEntropy},
+    {"margin_cross_entropy_grad", "Logits, Label, Softmax, Loss@GRAD -> Logits@GRAD?",
+     kMarginAttributes, kPure, inferGradients},
     {"sigmoid_cross_entropy_with_logits", "X, Label, pos_weight? -> Out",
      "normalize:b=false, ignore_index:i=-100", kPure, inferSame<"X", "Out">,
      kSameExtents<"X", "Label">},
@@ -93,6 +101,8 @@ const OpRow kRows[] = {
      "Alpha?, Emission?, EmissionExps?, Label?, Length?, LogLikelihood@GRAD, Transition?, "
      "TransitionExps? -> Emission@GRAD?, Transition@GRAD?",
      "", kPure, inferGradients},
+    {"viterbi_decode", "Input, Transition, Length -> Scores, Path", "include_bos_eos_tag:b=true",
+     kPure, inferViterbi},
     {"crf_decoding", "Emission, Transition, Label?, Length? -> ViterbiPath", "", kPure,
      inferCrfDecoding},
 };

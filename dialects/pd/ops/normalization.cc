@@ -31,6 +31,10 @@ const OpRow kRows[] = {
      "Bias, SavedMean, SavedVariance, Scale, X, Y@GRAD, MeanOut?, ReserveSpace?, VarianceOut?, "
      "Mean?, Variance? -> Bias@GRAD?, Scale@GRAD?, X@GRAD?",
      kBatchNormAttributes, kPure, inferNormGrad},
+    {"batch_norm_grad_grad",
+     "X, Scale?, SavedMean?, SavedVariance?, Mean?, Variance?, DDX?, DDScale?, DDBias?, DY -> DX?, "
+     "DScale?, DDY?",
+     kBatchNormAttributes, kGradient, inferBatchNormSecondGrad},
     {"sync_batch_norm",
      "X, Scale, Bias, Mean, Variance, MomentumTensor? -> Y, MeanOut, VarianceOut, SavedMean, "
      "SavedVariance, ReserveSpace?",
@@ -61,6 +65,10 @@ const OpRow kRows[] = {
     {"instance_norm_grad",
      "SavedMean, SavedVariance, Scale?, X, Y@GRAD -> Bias@GRAD?, Scale@GRAD?, X@GRAD?",
      "epsilon:f=1e-5", kPure, inferNormGrad},
+    {"instance_norm_double_grad",
+     "x, fwd_scale?, saved_mean, saved_variance, grad_y, grad_x@GRAD?, grad_scale@GRAD?, "
+     "grad_bias@GRAD? -> x@GRAD?, fwd_scale@GRAD?, grad_y@GRAD?",
+     "epsilon:f=1e-5", kPure, inferGradients},
     {"data_norm", "scale_w?, bias?, X, BatchSize, BatchSum, BatchSquareSum -> Y, Means, Scales",
      kDataNormAttributes, kPure, inferDataNorm},
     {"data_norm_grad",

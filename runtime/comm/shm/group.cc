@@ -158,8 +158,15 @@ absl::Status Group::Create(const std::string& path) {
   const std::string folder = path.substr(0, path.rfind('/'));
   fd_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd_ < 0) return ErrnoError("making a shared-memory file in ", folder);
-  if (ftruncate(fd_, layout_.file_bytes()) != 0)
-    return ErrnoError("sizing a shared-memory file in ", folder);
+  if (ftruncate(fd_, layout_.file_bytes()) != 0) {
+    const bool limited = errno == EFBIG;
+    const absl::Status status = ErrnoError("sizing a shared-memory file in ", folder);
+    if (!limited) return status;
+    return absl::ResourceExhaustedError(
+        absl::StrCat(status.message(),
+                     "; raise the limit on the size of files (`ulimit -f`), or run with "
+                     "--backend gloo"));
+  }
   absl::StatusOr<Mapping> mapping = Map(0, layout_.reserved_bytes());
   if (!mapping.ok()) return mapping.status();
   mapping_ = *std::move(mapping);

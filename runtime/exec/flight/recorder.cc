@@ -36,9 +36,12 @@ absl::Status Recorder::Publish() {
   const std::string text = TextOf(self_);
   const MemoryLayout layout = MemoryLayout::Of(capacity_, self_.channels.size(), text.size());
   const auto fail = [&](const char* what) {
-    return absl::ResourceExhaustedError(absl::StrCat("no memory for the flight recorder (",
-                                                     layout.bytes, " bytes): ", what, ": ",
-                                                     strerror(errno)));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "no memory for the flight recorder (", layout.bytes, " bytes): ", what, ": ",
+        strerror(errno),
+        errno == EFBIG ? "; raise the limit on the size of files (`ulimit -f`), or run "
+                         "with --no-flight-recorder"
+                       : ""));
   };
   // Room is taken now: a write into a file that can not grow any more would end the rank.
   if (const int error = posix_fallocate(fd_, 0, static_cast<off_t>(layout.bytes)); error != 0) {

@@ -8,12 +8,12 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionTable (*kFamilies[])() = {
-    ActivationFunctions, AmpFunctions,       ControlFlowFunctions,   ConvolutionFunctions,
-    CreationFunctions,   DetectionFunctions, ElementwiseFunctions,   EmbeddingFunctions,
-    HostFunctions,       IndexingFunctions,  InterpolationFunctions, LinearAlgebraFunctions,
-    LogicalFunctions,    LossFunctions,      MetricFunctions,        NormalizationFunctions,
-    OptimizerFunctions,  RandomFunctions,    RecurrentFunctions,     ReductionFunctions,
-    SequenceFunctions,   ShapeFunctions,     TensorArrayFunctions,
+    ActivationFunctions, AmpFunctions,          ControlFlowFunctions,   ConvolutionFunctions,
+    CreationFunctions,   DetectionFunctions,    ElementwiseFunctions,   EmbeddingFunctions,
+    HostFunctions,       IndexingFunctions,     InterpolationFunctions, LinearAlgebraFunctions,
+    LogicalFunctions,    LossFunctions,         MetricFunctions,        NormalizationFunctions,
+    OptimizerFunctions,  QuantizationFunctions, RandomFunctions,        RecurrentFunctions,
+    ReductionFunctions,  SequenceFunctions,     ShapeFunctions,         TensorArrayFunctions,
 };
 
 const std::map<std::string, FunctionRow>& Index() {

@@ -415,4 +415,44 @@ TEST_CASE("declarations of every kind survive") {
   checkThroughFiles(program);
 }
 
+// A variable has one declaration, that of its last writer: `reshape(..., inplace=True)`.
+TEST_CASE("a variable that is written twice has the extents that each op computes") {
+  ProgramBuilder program;
+  program.var(0, "x", {-1, 2, 6});
+  program.var(0, "y", {-1, 6, 2});
+  program.var(0, "s", {0, -1, 2, 6});
+  OpDesc& turned = program.op(0, "transpose2", {{"X", {"x"}}}, {{"Out", {"y"}}, {"XShape", {"s"}}});
+  OpDesc::Attr& axes = attr(turned, "axis", 3);
+  for (int axis : {1, 0, 2}) axes.add_ints(axis);
+  OpDesc& back = program.op(0, "transpose2", {{"X", {"y"}}}, {{"Out", {"y"}}, {"XShape", {"s"}}});
+  OpDesc::Attr& again = attr(back, "axis", 3);
+  for (int axis : {1, 2, 0}) again.add_ints(axis);
+  checkThroughFiles(program);
+  test::Context context;
+  test::Result imported(context, program.bytes());
+  REQUIRE(imported.module);
+  CHECK_THAT(imported.text(), Contains("(tensor<?x2x6xf32>) -> (tensor<2x?x6xf32>"));
+  CHECK_THAT(imported.text(), Contains("(tensor<2x?x6xf32>) -> (tensor<?x6x2xf32>"));
+}
+
+// The framework declares the batch of a product of batches 1 and -1 as 1, and so what follows.
+TEST_CASE("the batch of a product that is declared as 1 is not known to be 1") {
+  ProgramBuilder program;
+  program.var(0, "w", {1, 3, 4});
+  program.var(0, "u", {-1, 4, 5});
+  for (const char* name : {"p", "r"}) program.var(0, name, {1, 3, 5});
+  program.var(0, "q", {1, 3, 3});
+  program.op(0, "matmul_v2", {{"X", {"w"}}, {"Y", {"u"}}}, {{"Out", {"p"}}});
+  program.op(0, "relu", {{"X", {"p"}}}, {{"Out", {"r"}}});
+  attr(program.op(0, "matmul_v2", {{"X", {"w"}}, {"Y", {"w"}}}, {{"Out", {"q"}}}), "trans_y", 6)
+      .set_b(true);
+  checkThroughFiles(program);
+  test::Context context;
+  test::Result imported(context, program.bytes());
+  REQUIRE(imported.module);
+  CHECK_THAT(imported.text(), Contains("-> tensor<?x3x5xf32>") &&
+                                  Contains("(tensor<?x3x5xf32>) -> tensor<?x3x5xf32>") &&
+                                  Contains("-> tensor<1x3x3xf32>"));
+}
+
 }  // namespace dtranspile

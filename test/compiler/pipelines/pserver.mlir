@@ -34,6 +34,18 @@
 // DELAY: enable_dc_asgd and sync_mode
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --geo-sgd-mode 2>&1 | FileCheck %s --check-prefix=GEO
 // GEO: geo_sgd_mode and sync_mode
+// RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --amp | FileCheck %s --check-prefix=AMP
+// AMP: keep-source,amp{apart=true by_block=true {{.*}}},select-updates,write-out-norms{
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --amp --sync-mode false 2>&1 | FileCheck %s --check-prefix=AMP-ASYNC
+// AMP-ASYNC: amp and sync_mode: without rounds no two servers would leave the same step out
+// RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --amp --amp-dtype bfloat16 --sync-mode false | FileCheck %s --check-prefix=AMP-BF16
+// AMP-BF16: amp{apart=true by_block=true {{.*}}},form-job
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --amp --use-pure-fp16 2>&1 | FileCheck %s --check-prefix=AMP-PURE
+// AMP-PURE: mode pserver and use_pure_fp16, use_pure_bf16: servers would have to keep parameters in half precision
+// RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --lookahead | FileCheck %s --check-prefix=SLOW
+// SLOW: lookahead{apart=true {{.*}}},select-updates,write-out-norms{
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --lookahead --preset half_async 2>&1 | FileCheck %s --check-prefix=SLOW-ASYNC
+// SLOW-ASYNC: lookahead and sync_mode: slow weights move after so many rounds
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false | FileCheck %s --check-prefix=ASYNC
 // ASYNC-NOT: write-out-norms
 // ASYNC: ps-split{axes=dp servers=2 serve=async enable_dc_asgd=false {{.*}}}

@@ -87,6 +87,20 @@ CHECKS = [
         ["FILE:1:25: error: amp_configs.init_loss_scaling: a factor of the loss is above 0"],
     ),
     (
+        "a scale that shrinks to nothing",
+        "amp: true amp_configs { decr_ratio: 0 }",
+        [],
+        1,
+        ["FILE:1:25: error: amp_configs.decr_ratio: a factor that shrinks stays above 0"],
+    ),
+    (
+        "a number that float32 does not have",
+        "amp: true amp_configs { decr_ratio: 1e-39 }",
+        [],
+        1,
+        ["FILE:1:25: error: ", "decr_ratio: ", " is no number of float32, which programs compute in"],
+    ),
+    (
         "mixed precision without details",
         "amp_configs { decr_ratio: 0.5 }",
         [],
@@ -543,6 +557,7 @@ def framework(check):
 
 SAID = {
     "lookahead": ("", ["--lookahead"]),  # no entry of files: an optimizer of the framework
+    "sharding_form owner": ("", ["--sharding", "--sharding-form", "owner"]),  # no entry of files either
     "sequence_parallel": ("", ["--tensor-parallel", "--tensor-parallel-degree", "2", "--sequence-parallel", "--trainers", "4"]),
     "recompute": ('recompute: true recompute_configs { checkpoints: "auto" }', []),
     "mode pserver": ("mode: PS", ["--pservers", "2"]),

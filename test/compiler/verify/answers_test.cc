@@ -12,9 +12,9 @@
 namespace dtranspile::verify {
 namespace {
 
-// Walks over a body by rules alone, on four ranks; `split` lists the inputs that are S(0),
-// `partial` those that are P(sum). Says what the first result of the last op is: "S(0)", "R",
-// "site" where it is evaluated per share, "?" and why.
+// Walks over a body by rules alone, on four ranks; `split` lists the inputs that are S(0), or
+// `name:flat` those that are S(flat), `partial` those that are P(sum). Says what the first result
+// of the last op is: "S(0)", "R", "site" where it is evaluated per share, "?" and why.
 class Walk {
  public:
   Walk() {
@@ -55,6 +55,8 @@ class Walk {
       relation.parts.states[0] = State::parts();
       relation.uneven = isRagged(input.getValue());
     }
+    if (lists(split, (input.getName() + ":flat").str()))
+      relation.whole.states[0] = State::split(dist::kFlat);
     if (lists(partial, input.getName()))
       relation.whole.states[0] = State::partial(dist::Reduce::Sum);
     relations_[input.getValue()] = relation;
@@ -254,6 +256,21 @@ TEST_CASE("a mean over rows whose number differs between the ranks is a site") {
           %m = pd.mean X(%s) -> Out("m") : (tensor<?xf32>) -> tensor<1xf32>)",
        "x k", "site"},
   });
+}
+
+// It is none of the batch: nobody averages over shares what a rank has of a parameter.
+TEST_CASE("an op that does not work on a flat part is no site") {
+  const std::string x = R"(%x = pd.input "x" : tensor<3xf32>
+          )";
+  CHECK_THAT(
+      Walk().answer(x + R"(%m = pd.mean X(%x) -> Out("m") : (tensor<3xf32>) -> tensor<1xf32>)",
+                    "x:flat"),
+      Catch::StartsWith("? moves elements of a flat part"));
+  CHECK_THAT(
+      Walk().answer(
+          x + R"(%n = pd.squared_l2_norm X(%x) -> Out("n") : (tensor<3xf32>) -> tensor<1xf32>)",
+          "x:flat"),
+      Catch::StartsWith("dp: P(sum)"));
 }
 
 TEST_CASE("an attribute or input that a row does not name makes the answer unknown, by name") {

@@ -188,6 +188,11 @@ TEST_CASE("every step is in one branch of a compressed update, and one only") {
             for (mlir::BlockArgument taken : body.getArguments())
               if (taken.getType() == given.get().getType()) given.set(taken);
         }},
+       {"what it gives was read before it", "something else than what `",
+        [](dist::CompositeOp update) {
+          for (mlir::Value given : update.getBody().front().getTerminator()->getOperands())
+            given.getDefiningOp()->moveBefore(update);
+        }},
        {"the residual is set behind the branches", "sets a variable outside of the branches",
         [](dist::CompositeOp update) {
           mlir::Block& body = update.getBody().front();

@@ -190,6 +190,18 @@ TEST_CASE("feeds that are cut and feeds that are not do not meet in an op") {
   }
 }
 
+// Labels 0 … 7 are those of the whole batch; scores of pairs are those of a rank's share.
+TEST_CASE("a constant of the batch's extent does not meet what a rank's share gives") {
+  Jobs jobs;
+  Strategy strategy;
+  strategy.trainers = 2;
+  auto job = jobs.make("whole/batch_negatives", strategy);
+  VerifyReport report = verifyJob(*job, nullptr);
+  INFO(messagesOf(report));
+  CHECK(report.overall() == Verdict::Unknown);
+  CHECK(messageWith(report, Message::Level::Unknown, "misfit").op == "softmax_with_cross_entropy");
+}
+
 TEST_CASE("recurrent layers keep the batch split, and equal the step on the whole batch") {
   Jobs jobs;
   for (const char* program : {"fluid18/text_lstm", "static26/lstm_lm"}) {

@@ -60,6 +60,37 @@ dist.role @trainer on @w {
 // -----
 dist.mesh @w [dp = 2] time [micro = 4]
 dist.role @trainer on @w {
+  pd.program @main {
+    %x = pd.input "x" : tensor<2xf32>
+    // An op of the program adds what the program says, once.
+    // expected-error @+1 {{D13: iteration value 0 is not its old value plus terms, nor running statistics that one op moves}}
+    %m = dist.micro over [micro] schedule ("1F1B", chunks 1) iter(%a = %x : tensor<2xf32>) -> (tensor<2xf32>) {
+      %y = pd.elementwise_add X(%a) Y(%x) -> Out("y") with {dist.src = 1 : i64} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+      dist.yield %y : tensor<2xf32>
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2] time [micro = 4]
+dist.role @trainer on @w {
+  pd.program @main {
+    %x = pd.input "x" : tensor<2xf32>
+    // Outside of the guard something else goes on.
+    // expected-error @+1 {{D13: iteration value 0 is not its old value plus terms, nor running statistics that one op moves}}
+    %m = dist.micro over [micro] schedule ("1F1B", chunks 1) iter(%a = %x : tensor<2xf32>) -> (tensor<2xf32>) {
+      %s = dist.on <dp = 0> -> (tensor<2xf32>) {
+        %y = pd.elementwise_add X(%a) Y(%x) -> Out("y") : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+        dist.yield %y : tensor<2xf32>
+      } else {
+        dist.yield %x : tensor<2xf32>
+      }
+      dist.yield %s : tensor<2xf32>
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2] time [micro = 4]
+dist.role @trainer on @w {
   pd.var @v : tensor<2xf32>
   pd.program @main {
     %x = pd.input "x" : tensor<2xf32>

@@ -115,6 +115,12 @@ dist.mesh @w [dp = 2]
 // expected-error @+1 {{D4: a server is named by rpc, and only by rpc}}
 dist.comm @c on @w over [dp] rpc
 // -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 2]
+// expected-error @+1 {{D4: all coordinates ask the servers; rpc has no subset}}
+dist.comm @c on @w over [dp] subset <dp = 0> rpc @server
+dist.role @server on @s {}
+// -----
 // expected-error @+1 {{D5: there is no dist.mesh @w}}
 dist.role @trainer on @w { pd.program @main {} }
 // -----

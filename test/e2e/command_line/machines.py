@@ -85,6 +85,7 @@ def checks(check):
             job + " are made", 0, ["transpile", check.program("main.pdmodel"), "--startup",
                                    check.program("startup.pdmodel"), "-o", check.path(job), *words]
         )
+    os.mkdir(check.path("limited"))
     for job in ("ranks", "servers"):
         code, text, _ = run(check, job, "")
         check.expect(job + " run", code == 0, text)
@@ -99,8 +100,21 @@ def checks(check):
             http_proxy="http://192.0.2.1:3128", https_proxy="http://192.0.2.1:3128",
         )
         bounded(check, job + ", 12 descriptors", job, "ulimit -n 12; ")
+        # A limit on the size of files is an error of what writes one, and no signal.
+        for blocks in (0, 1, 16, 64):
+            text = bounded(
+                check, job + ", files of %d kB" % blocks, job, "ulimit -f %d; " % blocks,
+                TMPDIR=check.path("limited"),
+            )
+            left = os.listdir(check.path("limited"))
+            check.expect("it leaves nothing", not left, str(left))
+            check.expect("and says what to do", ": [" in text or "`ulimit -f`" in text, text)
     works(check, "ranks over sockets, one core", "ranks", ONE_CORE, ": [", "--backend", "gloo")
     bounded(check, "servers, 400 MB of addresses", "servers", "ulimit -v 400000; ")
+    ends(
+        check, "a way of waiting that gRPC does not know", "servers", "",
+        "GRPC_POLL_STRATEGY=nothing, and gRPC knows epoll1", GRPC_POLL_STRATEGY="nothing",
+    )
 
     if may(["unshare", "-m", "true"]):
         ends(

@@ -74,6 +74,10 @@ def faults(check):
     hit(check, "a killed rank", lambda job, workers: workers[1], signal.SIGKILL, 4, "trainer 1")
     hit(check, "a stopped rank", lambda job, workers: workers[1], signal.SIGSTOP, 4, "trainer")
     hit(check, "Ctrl-C", lambda job, workers: job, signal.SIGINT, 4, "")
+    # What batch systems send ahead of time, and timers.
+    for number in (signal.SIGXCPU, signal.SIGUSR2, signal.SIGALRM, signal.SIGPWR):
+        said = "interrupted by signal %d" % number
+        hit(check, "signal %d" % number, lambda job, workers: job, number, 4, said)
 
 
 def interruptions(check):
@@ -104,7 +108,20 @@ def interruptions(check):
         job.send_signal(number)
         return job.wait(timeout=60)
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGPIPE):
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+        signal.SIGQUIT,
+        signal.SIGPIPE,
+        signal.SIGUSR1,
+        signal.SIGUSR2,
+        signal.SIGALRM,
+        signal.SIGXCPU,
+        signal.SIGVTALRM,
+        signal.SIGPROF,
+        signal.SIGIO,
+        signal.SIGPWR,
+    ):
         code = end(number)
         check.expect("signal %d ends a command that compiles" % number, code == -number, str(code))
         check.expect("and leaves nothing", not os.listdir(temporary), str(os.listdir(temporary)))

@@ -31,6 +31,15 @@ def usage(check):
             ["run", check.program("main.pdmodel"), "--steps=" + value],
             "'%s' is no whole number from 1" % value,
         )
+    for words in (["transpile", "x", "--mode", "\x1b[2J"], ["run", "\x1b[2J", "--\x1b[2J"]):
+        done = check.call(*words)
+        check.expect(
+            "words that act on a terminal are not repeated as they are",
+            done.returncode == 2 and "\x1b" not in done.stderr and "\\x1b[2J" in done.stderr,
+            done.stderr,
+        )
+    done = check.call("transpile", "x", "--mode", "n" * 100000)
+    check.expect("long ones are cut", len(done.stderr) < 5000, done.stderr[:300])
     check.expect_exit(
         "diff of what cannot be read",
         1,

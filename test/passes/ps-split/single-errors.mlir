@@ -102,3 +102,21 @@ pd.program @main {
   %n = pd.dpsgd Grad(%g) LearningRate(%lr) Param(%w) -> ParamOut("w") {batch_size = 16.0 : f32, clip = 10.0 : f32, op_role = 2 : i32, sigma = 1.0 : f32} : (tensor<4xf32>, tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
   pd.set @w, %n : tensor<4xf32>
 }
+
+// -----
+
+// A counter of the updates that the forward part looks at.
+pd.var @w : tensor<4xf32> {parameter}
+pd.var @lr : tensor<1xf32>
+pd.program @main {
+  %x = pd.input "x" : tensor<4xf32>
+  %w = pd.get @w : tensor<4xf32>
+  // expected-error @+1 {{reads 'lr', which the update part sets too: it is on servers, and trainers pull parameters only}}
+  %lr = pd.get @lr : tensor<1xf32>
+  %y = pd.elementwise_mul X(%x) Y(%lr) -> Out("y") {axis = -1 : i32} : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+  %d = pd.scale X(%lr) -> Out("lr") {bias = 0.0 : f32, bias_after_scale = true, op_role = 16 : i32, scale = 0.5 : f32} : (tensor<1xf32>) -> tensor<1xf32>
+  pd.set @lr, %d : tensor<1xf32>
+  %g = pd.square_grad "Out@GRAD"(%y) X(%w) -> "X@GRAD"("w@GRAD") {op_role = 1 : i32, op_role_var = ["w", "w@GRAD"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %n = pd.sgd Grad(%g) LearningRate(%d) Param(%w) -> ParamOut("w") {op_role = 2 : i32} : (tensor<4xf32>, tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
+  pd.set @w, %n : tensor<4xf32>
+}

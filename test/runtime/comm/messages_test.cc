@@ -72,7 +72,8 @@ TEST_CASE("a group without room for its file") {
   Rendezvous rendezvous;
   rendezvous.job = "messages_test." + std::to_string(getpid());
   CHECK(Limited(RLIMIT_FSIZE, [&] { return JoinShm(rendezvous, "world", 0, 1).status(); }) ==
-        "sizing a shared-memory file in /dev/shm: File too large");
+        "sizing a shared-memory file in /dev/shm: File too large; raise the limit on the size of "
+        "files (`ulimit -f`), or run with --backend gloo");
 }
 
 TEST_CASE("a peer of another build") {

@@ -199,6 +199,13 @@ TEST_CASE("files and commands that fail are named") {
              Contains("part-0:1: slot 'x': the number of its values is 'x'"));
   CHECK_THAT(failure(queue + R"(, "pipe_command": "exit 3")", 1),
              Contains("part-0: pipe_command 'exit 3' has ended with 3"));
+  CHECK_THAT(failure(queue + R"(, "pipe_command": "kill -9 $$")", 1),
+             Contains("part-0: pipe_command 'kill -9 $$' has ended with signal 9 (Killed)"));
+  // Ended by us, with what they have begun.
+  CHECK_THAT(failure(queue + R"(, "pipe_command": "yes")", 1),
+             Contains("part-0:1: slot 'x': the number of its values is 'y'"));
+  CHECK_THAT(failure(queue + R"(, "pipe_command": "sleep 1000 > /dev/null & exit 3")", 1),
+             Contains("has ended with 3"));
   write(folder.path() + "/data.json",
         R"({"type": "QueueDataset", "files": ["none"], "batch_size": 1,
             "slots": [{"name": "x", "type": "float"}]})");

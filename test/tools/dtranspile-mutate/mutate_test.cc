@@ -3,6 +3,7 @@
 #include "tools/dtranspile-mutate/mutate.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
 
 #include "test/compiler/verify/jobs.h"
@@ -50,7 +51,7 @@ const std::set<std::string> kElsewhere = {"scale-one-reader",   "startup-operand
                                           "startup-op-dropped", "set-before-get",
                                           "get-after-set",      "batch-added",
                                           "block-said",         "branch-extents",
-                                          "claim-alone"};
+                                          "claim-alone",        "variable-alone"};
 
 TEST_CASE("every kind finds something to break, and leaves the job itself alone") {
   Jobs jobs;
@@ -74,8 +75,9 @@ TEST_CASE("every kind finds something to break, and leaves the job itself alone"
   }
   // Jobs of several programs are text (test/jobs), and other strategies are other jobs: their kinds
   // are found in those by test/mutation/run.py.
-  const std::set<std::string> others = {"placement", "pipeline",  "server", "semantic", "amp",
-                                        "sharding",  "recompute", "layers", "words",    "order"};
+  const std::set<std::string> others = {"placement", "pipeline", "server",    "semantic",
+                                        "amp",       "sharding", "recompute", "layers",
+                                        "words",     "order",    "request"};
   for (const Kind& kind : kinds()) {
     if (others.count(kind.group)) continue;
     INFO(kind.name);
@@ -99,6 +101,23 @@ TEST_CASE("what an op did not say, and when a branch is taken, is broken where t
     INFO(kind);
     CHECK(made.count(kind) == 1);
   }
+}
+
+TEST_CASE("the request of a manifest is broken where the job has it") {
+  Jobs jobs;
+  auto job = jobs.make("fluid18/mnist_mlp", strategyNamed("plain"));
+  (*job)->setAttr(kRequestAttr,
+                  mlir::StringAttr::get(job->getContext(), R"({"trainers": 2, "amp": false})"));
+  std::map<std::string, std::string> asked;
+  for (const Choice& choice : choose(*job, 1, 1)) {
+    Mutant mutant = make(*job, 1, choice);
+    if (mutant.module && std::string(choice.kind->group) == "request")
+      asked[choice.kind->name] =
+          (*mutant.module)->getAttrOfType<mlir::StringAttr>(kRequestAttr).getValue().str();
+  }
+  CHECK(asked ==
+        std::map<std::string, std::string>{{"request-feature", R"({"trainers":2,"amp":true})"},
+                                           {"request-number", R"({"trainers":3,"amp":false})"}});
 }
 
 // What is pulled has no operand that could be read in its place.

@@ -131,6 +131,88 @@ TEST_CASE_METHOD(Fixture, "a pipeline is played through") {
   CHECK(has(page, "for each of 4 micro-batches"));
 }
 
+namespace {
+
+// What rank `stage` of the pipeline writes: its tasks one after another, 1 ms each, `steps` times;
+// every backward task waits for half of it.
+std::string traced(const std::vector<std::string>& tasks, int steps) {
+  Json events = Json::array();
+  events.push_back({{"ph", "M"}, {"name", "process_name"}, {"pid", 0}, {"tid", 0}});
+  double now = 5e6;
+  const auto add = [&](const std::string& name, int row, double begin, double length) {
+    events.push_back({{"ph", "X"}, {"name", name}, {"tid", row}, {"ts", begin}, {"dur", length}});
+  };
+  for (int step = 0; step < steps; ++step) {
+    for (const std::string& task : tasks) {
+      add("send", 1, now, 100);
+      if (task[0] == 'B') add("recv", 0, now, 500);
+      add("matmul", 0, now + 500, 400);
+      add(task, 0, now, 1000);
+      now += 1000;
+    }
+    now += 9000;
+  }
+  return Json{{"traceEvents", events}}.dump();
+}
+
+const std::vector<std::string> kFirst = {"F 0", "F 1", "B 0", "F 2", "B 1", "F 3", "B 2", "B 3"},
+                               kSecond = {"F 0", "B 0", "F 1", "B 1", "F 2", "B 2", "F 3", "B 3"};
+
+Traces tracesOf(const std::string& first, const std::string& second) {
+  return {{{"trainer", 0}, *parseTrace("a", first)}, {{"trainer", 1}, *parseTrace("b", second)}};
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a pipeline is drawn as it ran") {
+  const Job job = named("pipeline");
+  CHECK(tracedRanks(job) ==
+        std::vector<std::pair<std::string, int64_t>>{{"trainer", 0}, {"trainer", 1}});
+  const std::string page = pageOfJob(job, tracesOf(traced(kFirst, 3), traced(kSecond, 4)));
+  CHECK(faultOf(page) == "");
+  // 8 tasks of 1 ms in 8 ms, of which 4 wait for half a millisecond.
+  CHECK(has(page,
+            "step 1 of 3, the one of median length; it took 8.00 ms, of which stages were "
+            "idle or waited 25 % (planned: 20 %)."));
+  CHECK(has(page, "<title>B0 from 2.00 ms for 1.00 ms, of which it computes 500 µs</title>"));
+  CHECK(has(page, "trainer 1: 75 %"));
+  CHECK_FALSE(has(pageOfJob(job), "As it ran"));
+}
+
+TEST_CASE_METHOD(Fixture, "traces that do not fit the job are not drawn") {
+  const Job job = named("pipeline");
+  CHECK(has(pageOfJob(job, tracesOf(traced(kSecond, 1), traced(kSecond, 1))),
+            "the traces are of another job: rank 0 ran B0 where the schedule has F1."));
+  CHECK(has(pageOfJob(job, tracesOf(traced(kFirst, 1), traced({"F 0"}, 1))),
+            "no step is whole in the traces."));
+}
+
+TEST_CASE("what is no trace is refused by what is wrong with it") {
+  const auto says = [](const std::string& text, const std::string& what) {
+    const auto trace = parseTrace("t.json", text);
+    REQUIRE_FALSE(trace.ok());
+    INFO(trace.status().message());
+    CHECK(has(std::string(trace.status().message()), what));
+  };
+  says("{", "t.json: is no legal JSON");
+  says("[]", "t.json: is no trace: it has no list `traceEvents`");
+  says(R"({"traceEvents": {}})", "it has no list `traceEvents`");
+  says(R"({"traceEvents": [1]})", "`traceEvents[0]` has no proper `ph`");
+  says(R"({"traceEvents": [{"ph": "X", "tid": 0, "ts": "0", "dur": 1, "name": "F 0"}]})",
+       "`traceEvents[0]` has no proper `ts`");
+  says(R"({"traceEvents": [{"ph": "X", "tid": 0, "ts": 0, "dur": 1, "name": 7}]})",
+       "`traceEvents[0]` has no proper `name`");
+  const auto names = parseTrace("t.json", R"({"traceEvents": [
+    {"ph": "X", "tid": 0, "ts": 0, "dur": 1, "name": "F.1 12"},
+    {"ph": "X", "tid": 1, "ts": 0, "dur": 1, "name": "F 1"},
+    {"ph": "X", "tid": 0, "ts": 0, "dur": 1, "name": "F -1"},
+    {"ph": "X", "tid": 0, "ts": 0, "dur": 1, "name": "Fold 1"},
+    {"ph": "X", "tid": 0, "ts": 0, "dur": 1, "name": "B 99999999999999999999"}]})");
+  REQUIRE(names.ok());
+  REQUIRE(names->size() == 1);
+  CHECK(schedule::textOf(names->front().entry) == "F1.12");
+}
+
 TEST_CASE_METHOD(Fixture, "requests go to servers and come back") {
   const std::string page = pageOfJob(named("parameter_server"));
   CHECK(has(page, "push, mean"));

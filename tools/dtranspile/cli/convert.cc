@@ -11,6 +11,7 @@
 #include "llvm/Support/Path.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "runtime/exec/plan_printer.h"
+#include "runtime/io/json.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/render.h"
 #include "tools/dtranspile/cli/render_job.h"
@@ -93,6 +94,10 @@ int convert(Tool& tool, const ConvertFlags& flags) {
                                                        : ""));
     return kUsage;
   }
+  if (!flags.program.empty() && (format->write == moduleText || format->write == moduleBytecode))
+    return tool.error("--program " + flags.program +
+                      ": a module is written whole; the flag is for .pdmodel and .pdtxt"),
+           kUsage;
   pd::checkFormOnly(tool.context());
   auto module = loadFile(tool.context(), flags.in);
   if (!module) return kNo;
@@ -102,7 +107,7 @@ int convert(Tool& tool, const ConvertFlags& flags) {
 }
 
 struct ShowFlags {
-  std::string path, format = "mlir", role;
+  std::string path, format = "mlir", role, trace;
   int64_t rank = -1;
 };
 
@@ -133,13 +138,60 @@ int showRank(Tool& tool, const ShowFlags& flags) {
   return writeOutput(tool, "-", *text) ? kDone : kNo;
 }
 
-int show(Tool& tool, const ShowFlags& flags) {
-  if (!flags.role.empty() || flags.rank >= 0) return showRank(tool, flags);
-  if (llvm::sys::fs::exists(flags.path + "/plan.json")) return showPlan(tool, flags.path);
-  if (flags.format == "html") {
-    mlir::FailureOr<Job> job = openJob(tool, flags.path);
-    return mlir::succeeded(job) && writeOutput(tool, "-", page::pageOfJob(*job)) ? kDone : kNo;
+// The traces of the ranks that the page draws; nothing after a message.
+std::optional<page::Traces> readTraces(Tool& tool, const Job& job, const std::string& folder) {
+  constexpr int64_t kMostBytes = int64_t{1} << 30;
+  const auto ranks = page::tracedRanks(job);
+  if (ranks.empty())
+    return tool.error("--trace " + folder + ": the job has no pipeline, whose tasks it would show"),
+           std::nullopt;
+  page::Traces traces;
+  for (const auto& [role, rank] : ranks) {
+    const std::string path = folder + "/" + role + "." + std::to_string(rank) + ".json";
+    absl::StatusOr<std::string> text = io::ReadText(path, kMostBytes);
+    if (!text.ok())
+      return tool.error(std::string(text.status().message()) +
+                        "; `dtranspile run JOB --trace DIR` leaves one trace for each rank"),
+             std::nullopt;
+    absl::StatusOr<page::RankTrace> trace = page::parseTrace(path, *text);
+    if (!trace.ok()) return tool.error(std::string(trace.status().message())), std::nullopt;
+    traces.insert_or_assign({role, rank}, *std::move(trace));
   }
+  return traces;
+}
+
+int showPage(Tool& tool, const ShowFlags& flags) {
+  mlir::FailureOr<Job> job = openJob(tool, flags.path);
+  if (mlir::failed(job)) return kNo;
+  std::optional<page::Traces> traces = page::Traces();
+  if (!flags.trace.empty()) traces = readTraces(tool, *job, flags.trace);
+  if (!traces) return kNo;
+  return writeOutput(tool, "-", page::pageOfJob(*job, *std::move(traces))) ? kDone : kNo;
+}
+
+// Whether the file is one saved program, of which there are no ranks. Whatever cannot be read is
+// left to whom it is read by.
+bool isSavedProgram(const std::string& path) {
+  if (isJob(path) || !llvm::sys::fs::is_regular_file(path)) return false;
+  const absl::StatusOr<std::string> bytes = io::ReadText(path, int64_t{1} << 30);
+  return bytes.ok() && holdsOneProgram(sniff(*bytes));
+}
+
+int show(Tool& tool, const ShowFlags& flags) {
+  if (!flags.trace.empty() && flags.format != "html")
+    return tool.error("--trace: only pages draw what ran; add --format html"), kUsage;
+  const bool one = !flags.role.empty() || flags.rank >= 0;
+  if ((one || flags.format == "html") && isSavedProgram(flags.path))
+    return tool.error(std::string(one ? "--role and --rank" : "--format html") + ": of a job; " +
+                      flags.path + " is a saved program"),
+           kUsage;
+  if (one && flags.format != "mlir")
+    return tool.error("--format " + flags.format +
+                      ": a rank is shown as text of the module alone; leave the flag out"),
+           kUsage;
+  if (one) return showRank(tool, flags);
+  if (llvm::sys::fs::exists(flags.path + "/plan.json")) return showPlan(tool, flags.path);
+  if (flags.format == "html") return showPage(tool, flags);
   mlir::OwningOpRef<mlir::ModuleOp> module;
   if (isJob(flags.path)) {
     // The manifest is printed only where it says what the module does.
@@ -182,6 +234,8 @@ Action declareShow(CLI::App& app) {
       ->required();
   app.add_option("--format", flags->format, "mlir, text, dot, html (of a job)")
       ->check(CLI::IsMember({"mlir", "text", "dot", "html"}));
+  app.add_option("--trace", flags->trace,
+                 "with html: folder of `run --trace`; pipelines are drawn as they ran too");
   app.add_option("--role", flags->role, "of a job: what a rank of this role runs");
   app.add_option("--rank", flags->rank, "which rank of the role (default 0)")
       ->check(wholeNumber(0));

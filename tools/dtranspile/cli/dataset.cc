@@ -55,10 +55,12 @@ std::optional<int64_t> trainersOf(Tool& tool, const data::Dataset& dataset, Runn
 }  // namespace
 
 void declareDataset(CLI::App& app, DatasetFlags& flags) {
-  app.add_option("--dataset", flags.description,
-                 "FILE.json: text files in the framework's MultiSlot format instead of --feeds");
+  CLI::Option* dataset = app.add_option(
+      "--dataset", flags.description,
+      "FILE.json: text files in the framework's MultiSlot format instead of --feeds");
   app.add_flag("--allow-pipe-command", flags.pipeCommand,
-               "runs the `pipe_command` of the data set in a shell, once for every file");
+               "runs the `pipe_command` of the data set in a shell, once for every file")
+      ->needs(dataset);
 }
 
 mlir::LogicalResult feedFromDataset(Tool& tool, const DatasetFlags& flags, Runnable& runnable,

@@ -1,4 +1,6 @@
 // dtranspile export JOB -o DIR
+#include <set>
+
 #include "compiler/analysis/divergence.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/artifact/job.h"
@@ -60,6 +62,12 @@ mlir::FailureOr<std::vector<std::string>> endpointsOf(Tool& tool,
     return tool.error("--endpoints: the job has " + std::to_string(count) + " " + what + ", " +
                       std::to_string(given.size()) + " endpoints are given"),
            mlir::failure();
+  std::set<std::string> seen;
+  for (const std::string& endpoint : given)
+    if (!seen.insert(endpoint).second)
+      return tool.error("--endpoints: '" + endpoint + "' is given twice; each of the " + what +
+                        " has its own"),
+             mlir::failure();
   std::vector<std::string> endpoints = given;
   for (int64_t rank = 0; given.empty() && rank < count; ++rank)
     endpoints.push_back("127.0.0.1:" + std::to_string(kFirstPort + rank));

@@ -1,6 +1,7 @@
 #include "tools/dtranspile/cli/persistables.h"
 
 #include <map>
+#include <set>
 
 #include "compiler/analysis/program_info.h"
 #include "dialects/pd/types.h"
@@ -53,6 +54,15 @@ bool good(Tool& tool, const absl::Status& status) {
   return status.ok();
 }
 
+// All that the ranks have, whatever has added it.
+std::set<std::string> variablesOf(Runnable& runnable) {
+  std::set<std::string> names;
+  for (RunnableRole& role : runnable.roles)
+    for (RunnableClass& one : role.classes)
+      for (pd::VarOp var : one.module->getOps<pd::VarOp>()) names.insert(var.getSymName().str());
+  return names;
+}
+
 llvm::StringSet<> parametersOf(Runnable& runnable) {
   llvm::StringSet<> names;
   for (auto var : findProgram(runnable.saved(), "main")->getParentRegion()->getOps<pd::VarOp>())
@@ -61,6 +71,25 @@ llvm::StringSet<> parametersOf(Runnable& runnable) {
 }
 
 }  // namespace
+
+void noteTerms(Tool& tool, Runnable& runnable) {
+  std::vector<std::string> names;
+  for (const RunnableRole& role : runnable.roles) {
+    if (!role.op) continue;
+    for (auto var : dist::RoleOp(role.op).getBody().front().getOps<pd::VarOp>()) {
+      auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+      if (relation && llvm::any_of(relation.getAxes(), [](dist::AxisRelAttr axis) {
+            return axis.getState() == dist::StateKind::Partial;
+          }))
+        names.push_back(var.getSymName().str());
+    }
+  }
+  if (names.empty()) return;
+  tool.note("ranks have terms of `" + names.front() + "`" +
+            (names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : "") +
+            ", and the first one's is saved: it is whole where it is zero, after a number of steps "
+            "that the steps of a merge divide");
+}
 
 mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& runnable,
                                                           const std::string& given,
@@ -121,6 +150,19 @@ mlir::FailureOr<SaveTarget> SaveTarget::open(Tool& tool, std::string to,
   }
   target.to_ = std::move(to);
   return target;
+}
+
+bool SaveTarget::take(Tool& tool, Runnable& runnable, const std::string& from) {
+  if (!staged_) return folder_ = from, true;
+  for (const std::string& name : variablesOf(runnable)) {
+    const std::string file = from + "/" + name;
+    if (io::Look(file).value_or(io::Entry::kOther) == io::Entry::kNone) continue;
+    absl::StatusOr<Tensor> value = io::ReadTensorFile(file);
+    if (!good(tool, value.status())) return false;
+    absl::StatusOr<std::string> path = io::PrepareInside(folder_, name);
+    if (!good(tool, path.ok() ? io::WriteTensorFile(*path, *value) : path.status())) return false;
+  }
+  return true;
 }
 
 bool SaveTarget::publish(Tool& tool, Runnable& runnable) {

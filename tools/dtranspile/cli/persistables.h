@@ -19,6 +19,10 @@ mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& 
                                                           const std::string& init,
                                                           const std::string& scratch);
 
+// A note where what is saved of a job is one rank's term of a sum over ranks (gradients that are
+// merged, between two updates): a run that goes on from there would count that term for all.
+void noteTerms(Tool& tool, Runnable& runnable);
+
 // --save: a folder with one tensor file per variable; FILE.pdparams, the parameters, with
 // FILE.pdopt beside it, the other persistables; or FILE.pdiparams, all of them in order of their
 // names. Whole or not at all; other files of the folder stay.
@@ -29,6 +33,9 @@ class SaveTarget {
 
   // Where the run puts a tensor file per variable; empty for none.
   const std::string& folder() const { return folder_; }
+
+  // In place of a run: what ranks would have written there, from a checkpoint.
+  bool take(Tool& tool, Runnable& runnable, const std::string& from);
 
   // After the run.
   bool publish(Tool& tool, Runnable& runnable);

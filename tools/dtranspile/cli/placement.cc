@@ -43,6 +43,7 @@ class Finder {
                             : either(flags_.role, "--role", "TRAINING_ROLE");
     if (!findThreads() || !findDevices() || !findEndpoints() || !findToken())
       return mlir::failure();
+    if (!flags_.trainers.empty() && !checkTrainers()) return mlir::failure();
     if (!role_) {
       for (const auto& [flag, value] :
            {std::pair{"--rank ", &flags_.rank}, {"--endpoint ", &flags_.endpoint}})
@@ -188,17 +189,22 @@ class Finder {
     return true;
   }
 
+  // What variables say counts for processes that are started one by one.
   bool checkTrainers() {
-    if (askers_.empty()) return true;
+    if (askers_.empty() && flags_.trainers.empty()) return true;
     const Given given = either(flags_.trainers, "--trainers", "PADDLE_TRAINERS_NUM");
-    const auto& [name, ranks] = askers_.begin()->second;
+    // Of a job without servers all ranks are trainers.
+    const RunnableRole& first = runnable_.roles.front();
+    const std::string name = askers_.empty() ? first.name : askers_.begin()->second.first;
+    const size_t ranks = askers_.empty() ? static_cast<size_t>(first.ranks())
+                                         : askers_.begin()->second.second.size();
     int64_t number = 0;
     if (!given) return true;
     if (llvm::StringRef(given.text).getAsInteger(10, number))
       return mlir::succeeded(fail(given.from + ": is no number"));
-    return number == static_cast<int64_t>(ranks.size()) ||
+    return number == static_cast<int64_t>(ranks) ||
            mlir::succeeded(fail(given.from + ": the job was transpiled for " +
-                                countText(ranks.size(), "trainer") + " ('" + name +
+                                countText(ranks, "trainer") + " ('" + name +
                                 "'); transpile it for " + std::to_string(number) +
                                 ", or start as many as it has"));
   }

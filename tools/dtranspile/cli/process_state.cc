@@ -12,10 +12,13 @@
 namespace dtranspile::cli {
 namespace {
 
+// Whose the folders are: a child that reads or executes something has this handler too.
+pid_t owner = 0;
+
 // Only calls that are safe in a signal handler: another program removes the folders.
 void onEnding(int signal) {
   const int saved = errno;
-  for (int i = 0; i < io::kMostHandled; ++i) {
+  for (int i = 0; i < io::kMostHandled && getpid() == owner; ++i) {
     const char* folder = io::FolderForHandler(i);
     const pid_t child = folder ? _Fork() : -1;
     if (child == 0) {
@@ -40,6 +43,8 @@ void occupyStandardStreams() {
 }
 
 void removeFoldersWhenEnded() {
+  owner = getpid();
+  ::signal(SIGXFSZ, SIG_IGN);
   struct sigaction action = {}, before;
   action.sa_handler = onEnding;
   sigfillset(&action.sa_mask);

@@ -8,9 +8,10 @@ namespace dtranspile::cli {
 // them fails as before.
 void occupyStandardStreams();
 
-// SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGPIPE remove the folders that this process has for what is
-// not complete (runtime/io/owned_folder.h), and end it as they would without. What is ignored stays
-// so: a command under nohup outlives its terminal.
+// Signals that end the process (io::kEndingSignals) remove the folders that it has for what is not
+// complete (runtime/io/owned_folder.h), and end it as they would without. What is ignored stays so:
+// a command under nohup outlives its terminal. A limit on the size of files is no signal, but an
+// error of what writes one.
 void removeFoldersWhenEnded();
 
 }  // namespace dtranspile::cli

@@ -51,6 +51,11 @@ absl::Status writePiece(absl::string_view text) {
 bool parsePerStep(Tool& tool, const Flags& flags, std::map<std::string, std::vector<double>>& out) {
   for (const std::string& text : flags.perStep) {
     size_t at = text.find('=');
+    if (at != std::string::npos && out.count(text.substr(0, at)) > 0) {
+      tool.error("--per-step " + text + ": '" + text.substr(0, at) +
+                 "' is given twice; list its values with commas");
+      return false;
+    }
     llvm::SmallVector<llvm::StringRef> parts;
     llvm::StringRef(text)
         .drop_front(at == std::string::npos ? text.size() : at + 1)
@@ -239,6 +244,20 @@ int64_t stepsOf(const Flags& flags, const Compiled& compiled, const launch::JobS
   return static_cast<int64_t>(spec.per_step.begin()->second.size());
 }
 
+// Where nothing is left to run: whoever was to end the job was stopped between its last checkpoint
+// and what is written at its end. Values of fetches and traces were those of the runs before.
+int concludeFrom(Tool& tool, const Flags& flags, Compiled& compiled, const std::string& checkpoint,
+                 SaveTarget& save) {
+  tool.note("nothing is left: all steps were run before the checkpoint");
+  if (!flags.save.empty() &&
+      (!save.take(tool, compiled.runnable, checkpoint) || !save.publish(tool, compiled.runnable)))
+    return kNo;
+  launch::Report report;
+  report.ok = true;
+  report.digest = compiled.runnable.digest;
+  return tell(tool, flags, report) ? kDone : kNo;
+}
+
 int run(Tool& tool, Flags& flags) {
   if (!checkDevice(tool, flags)) return kNo;
   if (!flags.dataset.description.empty() && (!flags.feeds.empty() || !flags.feed.empty()))
@@ -272,6 +291,7 @@ int run(Tool& tool, Flags& flags) {
     return kNo;
   mlir::FailureOr<SaveTarget> save = SaveTarget::open(tool, flags.save, scratch->path());
   if (mlir::failed(save)) return kNo;
+  if (spec.checkpoints || !save->folder().empty()) noteTerms(tool, compiled->runnable);
   std::optional<io::StagedFolder> fetched, traced, flown;
   if (!stage(tool, flags.saveFetches, fetched) || !stage(tool, flags.trace, traced) ||
       !stage(tool, flags.flight, flown))
@@ -286,7 +306,7 @@ int run(Tool& tool, Flags& flags) {
   if (spec.skip > 0) {
     spec.steps -= spec.skip;
     if (spec.steps <= 0 && (!spec.part || !compiled->feeds.empty()))
-      return tool.note("nothing is left: all steps were run before the checkpoint"), kDone;
+      return concludeFrom(tool, flags, *compiled, from, *save);
     spec.steps = std::max<int64_t>(spec.steps, 1);
   }
   spec.fetch = compiled->fetches;
@@ -330,11 +350,13 @@ Action declareRun(CLI::App& app) {
   app.add_option("--save-fetches", flags->saveFetches,
                  "folder for NAME.npy per fetch, leading dimension = step");
   app.add_option("--trace", flags->trace, "folder for a Chrome trace per rank");
-  app.add_option("--flight", flags->flight,
-                 "folder for what the ranks' flight recorders hold when the job fails; `dtranspile "
-                 "trace merge` reads it");
+  CLI::Option* flight = app.add_option(
+      "--flight", flags->flight,
+      "folder for what the ranks' flight recorders hold when the job fails; `dtranspile "
+      "trace merge` reads it");
   app.add_flag("--no-flight-recorder", flags->unrecorded,
-               "ranks do not record their operations with others");
+               "ranks do not record their operations with others")
+      ->excludes(flight);
   app.add_option("--timeout", flags->timeout, "seconds that a rank waits for another one")
       ->check(CLI::PositiveNumber);
   app.add_option("--seed", flags->seed, "of random ops without a seed of their own")
@@ -343,7 +365,7 @@ Action declareRun(CLI::App& app) {
                  "number of the first step: how many were run before --init was saved, so that "
                  "random ops go on where they were; feeds and --per-step begin anew")
       ->check(CLI::Range(int64_t{0}, exec::kMostSteps));
-  app.add_option(
+  CLI::Option* folder = app.add_option(
       "--checkpoint-dir", flags->checkpoints,
       "folder for checkpoints, one for all processes of the job: of every so many rounds, "
       "and of the next one after a SIGUSR1");
@@ -351,7 +373,8 @@ Action declareRun(CLI::App& app) {
                  "writes one after so many rounds; of jobs without servers, steps")
       ->check(wholeNumber(1));
   app.add_option("--checkpoint-keep", flags->keep, "how many of them stay; default: 2")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(CLI::Range(1, 1 << 20))
+      ->needs(folder);
   app.add_flag("--resume", flags->resume,
                "goes on from the newest checkpoint in --checkpoint-dir, where there is one, with "
                "the feeds and random numbers after it");

@@ -231,6 +231,10 @@ mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
   Runnable runnable;
   Job job;
   if (isJob(flags.input)) {
+    if (!flags.startup.empty())
+      return tool.error("--startup " + flags.startup + ": the job " + flags.input +
+                        " has a start-up program of its own; leave the flag out"),
+             mlir::failure();
     mlir::FailureOr<Job> read = openJob(tool, flags.input);
     if (mlir::failed(read)) return mlir::failure();
     job = std::move(*read);
@@ -296,7 +300,10 @@ mlir::FailureOr<std::vector<FeedData>> findFeeds(Tool& tool, Runnable& runnable,
       tool.error("--feed " + pair + ": expected NAME=FILE.npy");
       return mlir::failure();
     }
-    single[name] = file;
+    if (!single.emplace(name, file).second) {
+      tool.error("--feed " + pair + ": '" + name + "' is given twice");
+      return mlir::failure();
+    }
   }
   std::vector<FeedData> feeds;
   for (pd::InputOp input : inputsOf(runnable)) {

@@ -172,8 +172,12 @@ int runTool(int argc, const char* const* argv) {
   try {
     app.parse(words);
   } catch (const CLI::ParseError& error) {
-    std::ostringstream out;
-    if (app.exit(error, out, std::cerr) != 0) return kUsage;
+    std::ostringstream out, wrong;
+    if (app.exit(error, out, wrong) != 0) {
+      // It repeats the words as they were given.
+      llvm::errs() << Printable(wrong.str(), LineBreaks::kKeep, kLongestMessage);
+      return kUsage;
+    }
     Tool tool;
     return writeOutput(tool, "-", out.str()) ? kDone : kNo;
   }

@@ -20,8 +20,11 @@ namespace {
 struct VerifyFlags {
   std::string job, main, startup, format = "text", execute = "auto", cache;
   std::vector<std::string> require;
-  int64_t steps = 6;
+  int64_t steps = 0;  // 0: kSteps
 };
+
+// Of an execution for which no number is given.
+constexpr int64_t kSteps = 6;
 
 // The name of rung 5, which `--require` may name as the others.
 constexpr llvm::StringLiteral kExecution = "execution";
@@ -74,7 +77,7 @@ void execute(Tool& tool, Job job, const VerifyFlags& flags, verify::VerifyReport
   });
   ExecutionFlags execution;
   execution.limits = asked ? kAsked : kUnasked;
-  execution.steps = flags.steps;
+  execution.steps = flags.steps > 0 ? flags.steps : kSteps;
   execution.cache = flags.cache;
   verify::Rung rung = unsound || (refuted && !named)
                           ? verify::notExecuted("an earlier rung refutes the job")
@@ -117,6 +120,8 @@ int verifyCommand(Tool& tool, const VerifyFlags& flags) {
                         llvm::join(known, ", ") + ", and `whole`"),
              kUsage;
   }
+  if (flags.execute == "off" && flags.steps > 0 && !llvm::is_contained(flags.require, kExecution))
+    return tool.error("--steps: of the execution, which --execute=off leaves out"), kUsage;
   mlir::OwningOpRef<mlir::ModuleOp> given;
   if (!flags.main.empty()) {
     given = loadPrograms(tool, flags.main, flags.startup, /*baseName=*/true);

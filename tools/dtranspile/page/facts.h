@@ -9,6 +9,7 @@
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/pd.h"
+#include "tools/dtranspile/page/ran.h"
 
 namespace dtranspile::page {
 
@@ -76,6 +77,7 @@ struct JobFacts {
   const Job& job;
   std::vector<RoleFacts> roles;  // the first kMostRoles
   size_t allRoles = 0;
+  Traces traces;  // of a run of the job, where there was one
 
   static JobFacts of(const Job& job);
 };

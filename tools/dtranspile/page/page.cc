@@ -36,8 +36,9 @@ constexpr Section kSections[] = {
 
 }  // namespace
 
-std::string pageOfJob(const Job& job) {
-  const JobFacts facts = JobFacts::of(job);
+std::string pageOfJob(const Job& job, Traces traces) {
+  JobFacts facts = JobFacts::of(job);
+  facts.traces = std::move(traces);
   // Sections first: one that has nothing to say is not named either.
   std::string bodies[std::size(kSections)];
   for (size_t i = 0; i < std::size(kSections); ++i) {

@@ -6,10 +6,12 @@
 #include <string>
 
 #include "compiler/artifact/job.h"
+#include "tools/dtranspile/page/ran.h"
 
 namespace dtranspile::page {
 
-// The job has been read by `readJob` or made by `makeManifest`: its manifest fits its module.
-std::string pageOfJob(const Job& job);
+// The job has been read by `readJob` or made by `makeManifest`: its manifest fits its module. With
+// traces of a run, pipelines are drawn as they ran too.
+std::string pageOfJob(const Job& job, Traces traces = {});
 
 }  // namespace dtranspile::page

@@ -1,13 +1,13 @@
-// A pipeline as a chart: a row per stage, a box per task of a micro-batch, where it stands when
-// every task takes one unit of time and starts as soon as its stage is free and its values are
-// there.
+// A pipeline as it is planned: a chart with a row per stage, a box per task of a micro-batch, where
+// it stands when every task takes one unit of time and starts as soon as its stage is free and its
+// values are there.
 #include <map>
 
 #include "compiler/analysis/tasks.h"
 #include "compiler/schedule/schedule.h"
 #include "tools/dtranspile/page/limits.h"
 #include "tools/dtranspile/page/sections.h"
-#include "tools/dtranspile/page/svg.h"
+#include "tools/dtranspile/page/stages.h"
 
 namespace dtranspile::page {
 namespace {
@@ -121,10 +121,7 @@ class Play {
   std::vector<StageRow> rows;
 };
 
-constexpr int kNames = 96, kTail = 130, kRow = 30;
-
 void draw(const Play& play, llvm::StringRef axis, Html& html) {
-  static constexpr const char* kStyles[] = {"p-forward", "p-backward", "p-update"};
   const int64_t slots = std::min(play.length(), kMostSlots);
   const int cell =
       std::clamp(static_cast<int>((kWidth - kNames - kTail) / std::max<int64_t>(slots, 1)), 7, 40);
@@ -140,11 +137,8 @@ void draw(const Play& play, llvm::StringRef axis, Html& html) {
       if (box.at >= slots) break;
       const int x = kNames + static_cast<int>(box.at) * cell;
       svg.enter(schedule::textOf(box.entry) + " at " + std::to_string(box.at));
-      svg.rect(x, y, cell - 1, kRow - 6, kStyles[static_cast<int>(box.entry.task)], 3);
-      const std::string text = schedule::textOf(box.entry);
-      if (static_cast<int>(text.size()) * 7 <= cell)
-        svg.label(x + (cell - 7 * static_cast<int>(text.size())) / 2, y + 17, cell, "on-colour",
-                  text);
+      svg.rect(x, y, cell - 1, kRow - 6, styleOf(box.entry.task), 3);
+      labelBox(svg, x, y, cell, schedule::textOf(box.entry));
       svg.leave();
     }
     svg.label(kNames + static_cast<int>(slots) * cell + 8, y + 17, kTail - 8, "small",
@@ -152,19 +146,33 @@ void draw(const Play& play, llvm::StringRef axis, Html& html) {
   }
 }
 
-std::string figures(const Play& play, const schedule::Shape& shape, llvm::StringRef name) {
+// Of all time that stages have, in percent.
+int64_t idleOf(const Play& play) {
   int64_t busy = 0;
   for (const StageRow& row : play.rows) busy += static_cast<int64_t>(row.boxes.size());
   const int64_t slots = play.length() * static_cast<int64_t>(play.rows.size());
+  return slots ? (100 * (slots - busy) + slots / 2) / slots : 0;
+}
+
+std::string figures(const Play& play, const schedule::Shape& shape, llvm::StringRef name) {
   std::string text = "Schedule " + shortened(name, 40) + ": " + countOf(shape.stages, "stage") +
                      ", " + countOf(shape.micros, "micro-batch", "es");
   if (shape.chunks > 1) text += ", " + countOf(shape.chunks, "chunk") + " a stage";
   text += "; " + countOf(play.length(), "unit") + " of time, of which " +
-          std::to_string(slots ? (100 * (slots - busy) + slots / 2) / slots : 0) + " % idle";
+          std::to_string(idleOf(play)) + " % idle";
   return text + ".";
 }
 
-void writeMicro(const RoleFacts& role, dist::MicroOp micro, Html& html) {
+PlannedRows plannedRows(const Play& play) {
+  PlannedRows rows;
+  for (const StageRow& row : play.rows) {
+    rows.emplace_back();
+    for (const Box& box : row.boxes) rows.back().push_back(box.entry);
+  }
+  return rows;
+}
+
+void writeMicro(const RoleFacts& role, dist::MicroOp micro, const Traces& traces, Html& html) {
   const TaskGraph graph = tasksOf(micro, role.mesh);
   if (graph.tasks.empty() || graph.astray) return;
   const schedule::Shape shape{graph.stages, static_cast<int64_t>(micro.getChunks()),
@@ -210,14 +218,37 @@ void writeMicro(const RoleFacts& role, dist::MicroOp micro, Html& html) {
                      countOf(shape.stages, "stage") + " and the first " +
                      countText(std::min(play.length(), kMostSlots)) + " of " +
                      countOf(play.length(), "unit") + ".");
+  if (!traces.empty())
+    writeRan({plannedRows(play), idleOf(play), role.name(), graph.axis, role.mesh}, traces, html);
 }
 
 }  // namespace
 
+const char* styleOf(schedule::Task task) {
+  static constexpr const char* kStyles[] = {"p-forward", "p-backward", "p-update"};
+  return kStyles[static_cast<int>(task)];
+}
+
+void labelBox(Svg& svg, int x, int y, int width, const std::string& text) {
+  const int length = 7 * static_cast<int>(text.size());
+  if (length <= width) svg.label(x + (width - length) / 2, y + 17, width, "on-colour", text);
+}
+
+int64_t firstRankOf(dist::MeshOp mesh, llvm::StringRef axis, int64_t stage) {
+  // The last axis has stride 1.
+  int64_t rank = 0;
+  for (auto [name, size] :
+       llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes()))
+    rank = rank * size + (name == axis ? stage : 0);
+  return rank;
+}
+
 void writeSchedules(const JobFacts& job, Html& html) {
   for (const RoleFacts& role : job.roles)
     for (const ProgramFacts& program : role.programs)
-      pd::ProgramOp(program.op)->walk([&](dist::MicroOp micro) { writeMicro(role, micro, html); });
+      pd::ProgramOp(program.op)->walk([&](dist::MicroOp micro) {
+        writeMicro(role, micro, job.traces, html);
+      });
 }
 
 }  // namespace dtranspile::page

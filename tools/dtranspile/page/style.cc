@@ -62,6 +62,7 @@ path.rpc { stroke: var(--rpc); stroke-width: 2; fill: none; } path.rpc.tip { fil
 .p-loss { fill: var(--loss); background: var(--loss); }
 .p-rate { fill: var(--rate); background: var(--rate); }
 .idle { fill: var(--rule); fill-opacity: .5; background: var(--rule); }
+.waits { fill: var(--back); fill-opacity: .7; background: var(--rule); }
 .span { fill: var(--group); background: var(--group); }
 .span.blocking { fill: var(--pairs); background: var(--pairs); }
 .m-parameter { fill: var(--forward); background: var(--forward); }

@@ -155,8 +155,42 @@ const RuleRow kRows[] = {
      "X:s, grad_out:l, grad_x@GRAD:l -> X@GRAD; X:l, grad_x@GRAD:l -> grad_out@GRAD"},
     {"tanh_grad_grad", pointwise,
      "Out, grad_out:l, grad_x@GRAD:l -> Out@GRAD; Out, grad_x@GRAD:l -> grad_out@GRAD"},
+    {"sin_double_grad", pointwise,
+     "X, grad_out:l, grad_x@GRAD:l -> X@GRAD; X, grad_x@GRAD:l -> grad_out@GRAD"},
+    {"cos_double_grad", pointwise,
+     "X, grad_out:l, grad_x@GRAD:l -> X@GRAD; X, grad_x@GRAD:l -> grad_out@GRAD"},
+    // Linear in what flows into the second gradient's results, in both together.
+    {"tanh_triple_grad", pointwise,
+     "Out, grad_out_forward, grad_x_grad_forward, grad_out_new@GRAD:l, grad_out_grad@GRAD:l => "
+     "Out@GRAD; "
+     "Out, grad_x_grad_forward:l, grad_out_new@GRAD:l -> grad_out_forward@GRAD; "
+     "Out, grad_out_forward, grad_out_new@GRAD:l, grad_out_grad@GRAD:l => "
+     "grad_x_grad_forward@GRAD"},
+    {"sigmoid_triple_grad", pointwise,
+     "Out, fwd_grad_out, grad_grad_x, grad_out@GRAD:l, grad_grad_out@GRAD:l => Out@GRAD; "
+     "Out, grad_grad_x:l, grad_out@GRAD:l -> fwd_grad_out@GRAD; "
+     "Out, fwd_grad_out, grad_out@GRAD:l, grad_grad_out@GRAD:l => grad_grad_x@GRAD"},
+    {"sin_triple_grad", pointwise,
+     "X, grad_out_forward, grad_x_grad_forward, grad_x@GRAD:l, grad_out_grad@GRAD:l => X@GRAD; "
+     "X, grad_x_grad_forward:l, grad_x@GRAD:l -> grad_out_forward@GRAD; "
+     "X, grad_out_forward, grad_x@GRAD:l, grad_out_grad@GRAD:l => grad_x_grad_forward@GRAD"},
+    {"cos_triple_grad", pointwise,
+     "X, grad_out_forward, grad_x_grad_forward, grad_x@GRAD:l, grad_out_grad@GRAD:l => X@GRAD; "
+     "X, grad_x_grad_forward:l, grad_x@GRAD:l -> grad_out_forward@GRAD; "
+     "X, grad_out_forward, grad_x@GRAD:l, grad_out_grad@GRAD:l => grad_x_grad_forward@GRAD"},
+    {"softplus_double_grad", pointwise,
+     "X, grad_out:l, grad_x@GRAD:l -> X@GRAD; X, grad_x@GRAD:l -> grad_out@GRAD",
+     "beta, threshold"},
+    {"celu_grad_grad", pointwise,
+     "X, grad_out:l, grad_x@GRAD:l -> X@GRAD; X, grad_x@GRAD:l -> grad_out@GRAD", "alpha"},
+    {"abs_double_grad", pointwise, "x:m, grad_x@GRAD:l -> grad_out@GRAD"},
     {"softmax", rowwise, "X -> Out", "axis, data_format, is_test"},
     {"softmax_grad", rowwise, "Out@GRAD:l, Out -> X@GRAD", "axis, data_format, is_test"},
+    // A mask has one row for all heads of a sample.
+    {"fused_softmax_mask", labelled, "X[nhi*], Mask[nhi*] -> Out[nhi*]"},
+    {"fused_softmax_mask_grad", labelled, "Out@GRAD[_*]:l, Softmax[_*] -> X@GRAD[_*]"},
+    {"fused_softmax_mask_upper_triangle", labelled, "X[_**] -> Out[_**]"},
+    {"fused_softmax_mask_upper_triangle_grad", labelled, "Out@GRAD[_*]:l, Out[_*] -> X@GRAD[_*]"},
     {"log_softmax", rowwise, "X -> Out", "axis"},
     {"log_softmax_grad", rowwise, "Out@GRAD:l, Out -> X@GRAD", "axis"},
     // Alpha has an element for all, for each channel or for each element of a sample.

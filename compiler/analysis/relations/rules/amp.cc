@@ -79,8 +79,11 @@ bool join(Reading& mine, const Reading& other) {
 // term of the answer.
 void checkFinite(RuleContext& context) {
   const pd::OpView& op = context.op();
-  if (isGuarded(op)) giveEach(context, context.clauses()[0]);
-  else giveWhole(context, context.clauses());
+  // One without Out looks at gradients, and takes nothing back.
+  if (op.outputCount("Out") > 0) {
+    if (isGuarded(op)) giveEach(context, context.clauses()[0]);
+    else giveWhole(context, context.clauses());
+  }
   mlir::Value found = op.output("FoundInfinite"), scale = op.input("Scale");
   if (!found || !scale) return;
   std::optional<Relation> all;

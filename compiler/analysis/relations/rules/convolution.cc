@@ -56,14 +56,20 @@ void poolGrad(RuleContext& context) {
   giveResults(context, clause, std::move(form), batchLabels);
 }
 
+constexpr const char* kConvolutionSecondGrad =
+    "grad_out:l, grad_filter@GRAD:wl, Input:s -> Input@GRAD; grad_out:l, grad_input@GRAD:l, "
+    "Filter:ws -> +Filter@GRAD; grad_input@GRAD:l, grad_filter@GRAD:wl, Input, Filter:w, "
+    "grad_out:s => grad_out@GRAD";
+
 const RuleRow kRows[] = {
     {"conv2d", batchwise, kConvolution, kConvolutionNeeds},
     {"conv2d_grad", batchwise, kConvolutionGrad, kConvolutionNeeds},
-    {"conv2d_grad_grad", batchwise,
-     "grad_out:l, grad_filter@GRAD:wl, Input:s -> Input@GRAD; grad_out:l, grad_input@GRAD:l, "
-     "Filter:ws -> +Filter@GRAD; grad_input@GRAD:l, grad_filter@GRAD:wl, Input, Filter:w, "
-     "grad_out:s => grad_out@GRAD",
-     kConvolutionNeeds},
+    {"conv2d_grad_grad", batchwise, kConvolutionSecondGrad, kConvolutionNeeds},
+    {"depthwise_conv2d_grad_grad", batchwise, kConvolutionSecondGrad, kConvolutionNeeds},
+    {"conv3d_grad_grad", batchwise, kConvolutionSecondGrad, kConvolutionNeeds},
+    {"pool2d_double_grad", batchwise, "grad_x@GRAD:l -> grad_out@GRAD",
+     "pooling_type, ksize, global_pooling, strides, paddings, exclusive, adaptive, "
+     "ceil_mode, data_format, is_test, padding_algorithm"},
     {"depthwise_conv2d", batchwise, kConvolution, kConvolutionNeeds},
     {"depthwise_conv2d_grad", batchwise, kConvolutionGrad, kConvolutionNeeds},
     {"conv3d", batchwise, kConvolution, kConvolutionNeeds},

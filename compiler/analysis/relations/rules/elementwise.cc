@@ -130,6 +130,13 @@ const RuleRow kRows[] = {
      "DDX:l, DDY:l, DX, Out, Y => Y@GRAD; DX:l, DDY:l, Out:s -> DOut; DDX:l, DDY:l, Out, Y => "
      "DDOut",
      "axis"},
+    {"elementwise_add_triple_grad", pointwise,
+     "D_DDOut:l, DDX:s -> D_DDX; D_DDOut:l, DDY:s -> D_DDY", "axis"},
+    {"elementwise_mul_triple_grad", pointwise,
+     "D_DDOut:l, DDY:l, X:s -> D_X; D_DDOut:l, DDX:l, Y:s -> D_Y; "
+     "D_DX:l, D_DY:l, DDX, DDY, DOut:s => D_DOut; D_DY:l, D_DDOut:l, DOut, Y, X:s => D_DDX; "
+     "D_DX:l, D_DDOut:l, DOut, X, Y:s => D_DDY",
+     "axis"},
     {"elementwise_div", divideRule, "X:f, Y -> Out", "axis"},
     {"elementwise_div_grad", divideRule,
      "Out@GRAD:l, Y, X:s -> X@GRAD; Out@GRAD:l, Out:l, Y -> Y@GRAD", "axis"},
@@ -162,6 +169,11 @@ const RuleRow kRows[] = {
     {"clip", pointwise, "X, Min:w, Max:w -> Out", "min, max"},
     {"clip_grad", pointwise, "Out@GRAD:l, X, Min:w, Max:w -> X@GRAD", "min, max"},
     // By the norm of the whole tensor.
+    {"pow_double_grad", pointwise,
+     "X, FactorTensor:w, grad_out:l, grad_x@GRAD:l -> X@GRAD; "
+     "X, FactorTensor:w, grad_x@GRAD:l -> grad_out@GRAD",
+     "factor"},
+    {"clip_double_grad", pointwise, "X, grad_x@GRAD:l, Min:w, Max:w -> grad_out@GRAD", "min, max"},
     {"clip_by_norm", wholeOnly, "X -> Out", "max_norm"},
     {"atan2", pointwise, "X1, X2 -> Out"},
     {"atan2_grad", pointwise, "Out@GRAD:l, X1, X2 -> X1@GRAD, X2@GRAD"},

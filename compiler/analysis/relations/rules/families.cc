@@ -8,9 +8,10 @@ llvm::ArrayRef<llvm::ArrayRef<RuleRow>> ruleFamilies() {
       convolutionRules(),   creationRules(),      detectionRules(),     elementwiseRules(),
       embeddingRules(),     hostRules(),          indexingRules(),      interpolationRules(),
       linearAlgebraRules(), logicalRules(),       lossRules(),          matrixRules(),
-      metricRules(),        normalizationRules(), optimizerRules(),     randomRules(),
-      recurrentRules(),     reductionRules(),     repetitionRules(),    sequenceRules(),
-      shapeRules(),         sliceRules(),         tensorArrayRules(),   visionRules(),
+      metricRules(),        normalizationRules(), optimizerRules(),     quantizationRules(),
+      randomRules(),        recurrentRules(),     reductionRules(),     repetitionRules(),
+      sequenceRules(),      shapeRules(),         sliceRules(),         tensorArrayRules(),
+      visionRules(),
   };
   return families;
 }

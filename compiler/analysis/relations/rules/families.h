@@ -26,6 +26,7 @@ llvm::ArrayRef<RuleRow> matrixRules();
 llvm::ArrayRef<RuleRow> metricRules();
 llvm::ArrayRef<RuleRow> normalizationRules();
 llvm::ArrayRef<RuleRow> optimizerRules();
+llvm::ArrayRef<RuleRow> quantizationRules();
 llvm::ArrayRef<RuleRow> randomRules();
 llvm::ArrayRef<RuleRow> recurrentRules();
 llvm::ArrayRef<RuleRow> reductionRules();

@@ -332,6 +332,19 @@ void segments(RuleContext& context) {
   }
 }
 
+// Rows are those of the whole: an edge may join any two of them.
+void messages(RuleContext& context) {
+  const bool both = context.op().type().starts_with("graph_send_uv");
+  mlir::Value source = context.op().input(both ? "src_index" : "Src_index"),
+              target = context.op().input(both ? "dst_index" : "Dst_index");
+  if (!source || !target) return;
+  for (const Clause& clause : context.clauses()) {
+    Form form = formOf(context, clause, wholeLabels);
+    form.shareable = indexOfShare(context, source) && indexOfShare(context, target);
+    giveResults(context, clause, form, wholeLabels);
+  }
+}
+
 const RuleRow kRows[] = {
     {"gather", gather, "", "X, Index, Axis, axis, overwrite"},
     {"gather_grad", gatherGrad, "", "X, Index, Out@GRAD, Axis, axis, overwrite"},
@@ -353,6 +366,14 @@ const RuleRow kRows[] = {
     {"graph_send_recv", sendReceive, "", "X, Src_index, Dst_index, Out_size, reduce_op, out_size"},
     {"graph_send_recv_grad", sendReceive, "",
      "X, Src_index, Dst_index, Out, Dst_count, Out@GRAD, reduce_op, out_size"},
+    {"graph_send_ue_recv", messages, "X, Y, Src_index, Dst_index, Out_size -> Out, Dst_count",
+     "message_op, reduce_op, out_size"},
+    {"graph_send_ue_recv_grad", messages,
+     "Out@GRAD:l, X, Y, Src_index, Dst_index, Out, Dst_count -> X@GRAD, Y@GRAD",
+     "message_op, reduce_op, out_size"},
+    {"graph_send_uv", messages, "x, y, src_index, dst_index -> out", "message_op"},
+    {"graph_send_uv_grad", messages, "out@GRAD:l, x, y, src_index, dst_index -> x@GRAD, y@GRAD",
+     "message_op"},
     {"index_sample", batchwise, "X:l, Index -> Out"},
     {"index_sample_grad", batchwise, "Out@GRAD:l, Index, X:s -> X@GRAD"},
     {"take_along_axis", rowwise, "Input:l, Index -> Result", "Axis"},

@@ -323,6 +323,46 @@ void matmulSecondGrad(RuleContext& context) {
   context.result("grad_out@GRAD", form);
 }
 
+// The gradient of that one's results: products and sums of two products. All are linear in what
+// flows into the second gradient, in all of it together; what meets that in a sum of two is whole
+// or cut along the same dim.
+void matmulThirdGrad(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  mlir::Value x = op.input("X"), y = op.input("Y"), g = op.input("grad_out"),
+              ddx = op.input("grad_grad_x"), ddy = op.input("grad_grad_y"),
+              a = op.input("grad_x@GRAD"), b = op.input("grad_y@GRAD"),
+              c = op.input("grad_grad_out@GRAD");
+  if (!x || !y || !g) return;
+  const ProductLabels labels = matmulLabels(context);
+  struct Pair {
+    mlir::Value flow, factor;
+    const Labels &flowLabels, &factorLabels;
+  };
+  auto give = [&](llvm::StringRef slot, mlir::Value own, const Labels& ownLabels,
+                  llvm::ArrayRef<Pair> pairs) {
+    Form form;
+    form.terms.push_back({own, ownLabels, Use::Shape});
+    const bool sum = pairs.size() > 1;
+    if (sum) form.combine = Combine::Sum;
+    for (const Pair& pair : pairs) {
+      if (!pair.flow || !pair.factor) continue;
+      form.terms.push_back({pair.flow, pair.flowLabels, Use::Linear});
+      form.terms.push_back({pair.factor, pair.factorLabels, sum ? Use::Value : Use::Linear});
+    }
+    form.result = ownLabels;
+    form.fold = Fold::Sum;
+    context.result(slot, form);
+  };
+  give("X@GRAD", x, labels.x, {{c, ddy, labels.out, labels.y}});
+  give("Y@GRAD", y, labels.y, {{c, ddx, labels.out, labels.x}});
+  give("grad_out@GRAD", g, labels.out,
+       {{a, ddy, labels.x, labels.y}, {b, ddx, labels.y, labels.x}});
+  give("grad_grad_x@GRAD", x, labels.x,
+       {{b, g, labels.y, labels.out}, {c, y, labels.out, labels.y}});
+  give("grad_grad_y@GRAD", y, labels.y,
+       {{a, g, labels.x, labels.out}, {c, x, labels.out, labels.x}});
+}
+
 #define DT_MUL "x_num_col_dims, y_num_col_dims"
 #define DT_MATMUL "transpose_X, transpose_Y, alpha"
 #define DT_P_NORM "porder, axis, epsilon, keepdim, asvector"
@@ -344,6 +384,13 @@ const RuleRow kRows[] = {
     {"matmul_v2_grad", matmulGrad, "", "Out@GRAD, X, Y, trans_x, trans_y"},
     {"matmul_v2_grad_grad", matmulSecondGrad, "",
      "X, Y, grad_out, grad_x@GRAD, grad_y@GRAD, trans_x, trans_y"},
+    {"matmul_v2_triple_grad", matmulThirdGrad, "",
+     "X, Y, grad_out, grad_grad_x, grad_grad_y, grad_x@GRAD, grad_y@GRAD, grad_grad_out@GRAD, "
+     "trans_x, trans_y"},
+    {"mul_grad_grad", batchwise,
+     "DOut:l, DDY:wl, X:s -> DX; DOut:l, DDX:l, Y:ws -> +DY; DDX:l, DDY:wl, X, Y:w, DOut:s => "
+     "DDOut",
+     "x_num_col_dims=1, y_num_col_dims"},
     {"bmm", matmul, "", "X, Y"},
     {"bmm_grad", matmulGrad, "", "Out@GRAD, X, Y"},
     {"mv", labelled, "X[ab]:l, Vec[b]:l -> Out[a]"},

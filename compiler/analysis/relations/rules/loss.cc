@@ -137,6 +137,19 @@ constexpr const char* kLabels = "soft_label, ignore_index";
 constexpr const char* kSoftmaxLabels =
     "soft_label, numeric_stable_mode, ignore_index, axis, use_softmax";
 
+// Paths are as long as the longest sequence of the whole batch.
+void viterbi(RuleContext& context) {
+  batchwise(context);
+  mlir::Value path = context.op().output("Path");
+  if (!path) return;
+  Form form = formOf(context, context.clauses()[0], wholeLabels);
+  form.shareable = false;
+  form.result = wholeLabels(path);
+  context.result("Path", form);
+}
+
+#define DT_MARGINS "margin1, margin2, margin3, scale, return_softmax, ring_id"
+
 const RuleRow kRows[] = {
     {"cross_entropy", rowwise, "X, Label -> Y", kLabels},
     {"cross_entropy_grad", rowwise, "Y@GRAD:l, X, Label -> X@GRAD", kLabels},
@@ -147,6 +160,9 @@ const RuleRow kRows[] = {
     {"softmax_with_cross_entropy", perClass, "Label, Logits -> Softmax, Loss", kSoftmaxLabels},
     {"softmax_with_cross_entropy_grad", perClass, "Label, Softmax, Loss@GRAD:l -> Logits@GRAD",
      kSoftmaxLabels},
+    {"margin_cross_entropy", batchwise, "Logits, Label -> Softmax, Loss", DT_MARGINS},
+    {"margin_cross_entropy_grad", batchwise, "Loss@GRAD:l, Logits, Label, Softmax -> Logits@GRAD",
+     DT_MARGINS},
     {"sigmoid_cross_entropy_with_logits", sigmoidCrossEntropy, "X, Label, pos_weight -> Out",
      "normalize, ignore_index"},
     {"sigmoid_cross_entropy_with_logits_grad", sigmoidCrossEntropy,
@@ -204,6 +220,7 @@ const RuleRow kRows[] = {
     {"linear_chain_crf_grad", batchwise,
      "LogLikelihood@GRAD:l, Emission, Transition:w, Label, Length, Alpha, EmissionExps, "
      "TransitionExps:w -> Emission@GRAD, +Transition@GRAD"},
+    {"viterbi_decode", viterbi, "Input, Transition:w, Length -> Scores", "include_bos_eos_tag"},
     {"crf_decoding", batchwise, "Emission, Transition:w, Label, Length -> ViterbiPath"},
     {"warpctc", ctc, "Logits, Label, LogitsLength, LabelLength -> Loss:e; -> WarpCTCGrad",
      "blank, norm_by_times"},

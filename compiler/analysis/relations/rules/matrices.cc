@@ -197,6 +197,18 @@ const RuleRow kRows[] = {
     {"qr_grad", labelled, "Q@GRAD[_**]:l, R@GRAD[_**]:l, Q[_**], R[_**], X[_**] => X@GRAD[_**]",
      "mode"},
     {"matrix_rank", labelled, "X[_**], TolTensor[_] -> Out[_]", "tol, use_default_tol, hermitian"},
+    {"stft", labelled, "X[b*]:l, Window[*]:l -> Out[b**]",
+     "n_fft, hop_length, normalized, onesided"},
+    {"stft_grad", labelled, "Out@GRAD[b**]:l, Window[*]:l, X[b*]:s -> X@GRAD[b*]",
+     "n_fft, hop_length, normalized, onesided"},
+    {"lu", labelled, "X[_**] -> Out[_**], Pivots[_*], Infos[_]", "pivots"},
+    {"lu_grad", labelled, "Out@GRAD[_**]:l, Out[_**], Pivots[_*], X[_**]:s -> X@GRAD[_**]",
+     "pivots"},
+    {"lu_unpack", labelled,
+     "X[_**], Pivots[_*] -> L[_**], U[_**]; Pivots[_*], X[_**]:s -> Pmat[_**]",
+     "unpack_ludata, unpack_pivots"},
+    {"lu_unpack_grad", labelled, "L@GRAD[_**]:l, U@GRAD[_**]:l, X[_**]:s => X@GRAD[_**]",
+     "Pivots, L, U, Pmat, unpack_ludata, unpack_pivots"},
     {"eigh", labelled, "X[_**] -> Eigenvalues[_*], Eigenvectors[_**]", "UPLO"},
     // Gradients of eigenvalues of a batch reach other matrices than theirs
     // (docs/operators/defects.md).

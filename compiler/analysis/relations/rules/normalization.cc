@@ -68,6 +68,15 @@ const RuleRow kRows[] = {
     {"batch_norm", batchNorm, kBatchNorm, DT_BATCH_NORM},
     {"batch_norm_grad", batchNormGrad, kBatchNormGrad, DT_BATCH_NORM ", ReserveSpace"},
     // On one device, as the reference runs it, the same; over several it is the composite.
+    {"batch_norm_grad_grad", wholeOnly,
+     "X, Scale, SavedMean, SavedVariance, Mean, Variance, DDX, DDScale, DDBias, DY -> DX, DScale, "
+     "DDY",
+     DT_BATCH_NORM},
+    {"instance_norm_double_grad", batchwise,
+     "x, fwd_scale:w, saved_mean, saved_variance, grad_y, grad_x@GRAD, grad_scale@GRAD:w, "
+     "grad_bias@GRAD:w -> x@GRAD, grad_y@GRAD; x, saved_mean, saved_variance, grad_y:l, "
+     "grad_x@GRAD:l, fwd_scale:ws -> +fwd_scale@GRAD",
+     "epsilon"},
     {"sync_batch_norm", batchNorm, kBatchNorm, DT_BATCH_NORM},
     {"sync_batch_norm_grad", batchNormGrad, kBatchNormGrad, DT_BATCH_NORM ", ReserveSpace"},
     {"inplace_abn", batchNorm, kBatchNorm, DT_BATCH_NORM ", activation, alpha"},

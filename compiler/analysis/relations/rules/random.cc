@@ -79,12 +79,13 @@ void drawAlone(RuleContext& context) {
 void drawLike(RuleContext& context) { giveDraw(context, likeForm(context)); }
 
 // A draw per element or row of X.
-void drawFor(RuleContext& context, Rule kind) {
-  if (mlir::Value x = context.op().input("X")) demandStreams(context, x);
+void drawFor(RuleContext& context, Rule kind, const char* slot = "X") {
+  if (mlir::Value x = context.op().input(slot)) demandStreams(context, x);
   kind(context);
 }
 void drawElements(RuleContext& context) { drawFor(context, pointwise); }
 void drawRows(RuleContext& context) { drawFor(context, rowwise); }
+void drawAlpha(RuleContext& context) { drawFor(context, rowwise, "Alpha"); }
 
 // By one seed the ranks draw what dist.streams of the op says.
 void dropout(RuleContext& context) {
@@ -112,6 +113,51 @@ void dpsgd(RuleContext& context) {
   wholeOnly(context);
 }
 
+// Samples and heads are independent, where k and v have as many heads as q; probabilities are drawn
+// for each.
+void attention(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type() == "flash_attn_grad";
+  mlir::Value q = op.input("q"), k = op.input("k"), v = op.input("v"),
+              gradient = op.input("out@GRAD"), mask = op.input("attn_mask"),
+              seed = op.input(back ? "seed_offset" : "fixed_seed_offset");
+  if (!q || !k || !v || rankOf(q) != 4 || rankOf(k) != 4 || rankOf(v) != 4) return;
+  if (back && (!gradient || rankOf(gradient) != 4)) return;
+  const bool draws = op.getFloat("dropout") > 0 && !op.getBool("is_test");
+  if (draws) demandStreams(context, q);
+  const bool heads = dimsOf(q)[2] > 0 && dimsOf(q)[2] == dimsOf(k)[2] && !draws;
+  const int head = heads ? 1 : kWholeDim;
+  const Labels labels = {0, kWholeDim, head, kWholeDim};
+  Form form;
+  if (back) form.terms.push_back({gradient, labels, Use::Linear});
+  for (mlir::Value one : {q, k}) form.terms.push_back({one, labels, Use::Value});
+  form.terms.push_back({v, labels, back ? Use::Value : Use::Linear});
+  if (mask) {
+    if (rankOf(mask) != 4) return;
+    Labels own = {0, head, kWholeDim, kWholeDim};
+    for (int d = 0; d < 2; ++d)
+      if (dimsOf(mask)[d] == 1) own[d] = kBroadcastDim;
+    form.terms.push_back({mask, own, Use::Value});
+  }
+  // What was dropped is told by place in the whole.
+  if (draws && seed) form.terms.push_back({seed, wholeLabels(seed), Use::Value});
+  form.shareable = !draws;
+  form.result = labels;
+  if (back) {
+    for (const char* slot : {"q@GRAD", "k@GRAD", "v@GRAD"}) context.result(slot, form);
+    return;
+  }
+  context.result("out", form);
+  form.terms.erase(llvm::find_if(form.terms, [&](const Term& term) { return term.value == v; }));
+  form.result = {0, head, kWholeDim};
+  context.result("softmax_lse", form);
+  form.result = {0, head, kWholeDim, kWholeDim};
+  context.result("softmax", form);
+  Form numbers;
+  numbers.result = {kWholeDim};
+  context.result("seed_offset", numbers);
+}
+
 #define DT_UNIFORM "min, max, seed, dtype"
 #define DT_GAUSSIAN "mean, std, seed, dtype"
 #define DT_SHAPE "ShapeTensor, ShapeTensorList, shape"
@@ -131,6 +177,20 @@ const RuleRow kRows[] = {
     {"bernoulli", drawElements, "X -> Out"},
     {"multinomial", drawRows, "X:m -> Out", "num_samples, replacement"},
     {"sampling_id", drawRows, "X -> Out", "min, max, seed"},
+    {"flash_attn", attention, "",
+     "q, k, v, fixed_seed_offset, attn_mask, dropout, causal, is_test, rng_name"},
+    {"flash_attn_grad", attention, "",
+     "q, k, v, out, softmax_lse, seed_offset, attn_mask, out@GRAD, dropout, causal, is_test, "
+     "rng_name"},
+    // Rows of the whole change places.
+    {"shuffle_batch", wholeOnly, "X, Seed -> Out, ShuffleIdx, SeedOut", "startup_seed"},
+    {"shuffle_batch_grad", wholeOnly, "Out@GRAD:l, ShuffleIdx -> X@GRAD", "startup_seed"},
+    {"exponential", drawElements, "X:s -> Out", "lambda"},
+    {"poisson", drawElements, "X -> Out"},
+    {"poisson_grad", pointwise, "Out@GRAD:s -> X@GRAD"},
+    {"dirichlet", drawAlpha, "Alpha -> Out"},
+    {"gumbel_softmax", drawRows, "X -> Out", "temperature, hard, axis"},
+    {"gumbel_softmax_grad", rowwise, "Out@GRAD:l, Out -> X@GRAD", "temperature, hard, axis"},
     // Which window a sample gets follows from Seed and from its position.
     {"random_crop", wholeOnly, "X, Seed -> Out, SeedOut", "shape, startup_seed"},
     {"dpsgd", dpsgd, "Param, Grad, LearningRate -> ParamOut", "clip, batch_size, sigma, seed"},

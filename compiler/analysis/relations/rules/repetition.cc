@@ -128,15 +128,20 @@ Repeated repeatedLabels(RuleContext& context, mlir::Value x, mlir::Value out) {
   return tiled(context, op, x, out);
 }
 
+// As the kernels of expand_as_v2: `target_shape` counts where it has all extents.
+bool knowsShape(const pd::OpView& op) {
+  const std::vector<int64_t> shape = op.getInts("target_shape");
+  return !shape.empty() && llvm::all_of(shape, [](int64_t extent) { return extent >= 0; });
+}
+
 // Linear in X: copies of a multiple are a multiple of the copies. Not shareable, as the number of
 // copies would have to be that of the whole.
 void repeat(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value x = op.input("X"), out = op.output("Out");
   if (!x || !out) return;
-  // With a tensor to be like it broadcasts against that.
-  if (op.type() == "expand_as_v2" && op.input("Y") && op.getInts("target_shape").empty())
-    return pointwise(context);
+  // With a tensor to be like it broadcasts against that, unless the program knows all extents.
+  if (op.type() == "expand_as_v2" && op.input("Y") && !knowsShape(op)) return pointwise(context);
   Repeated repeated = repeatedLabels(context, x, out);
   Form form;
   form.shareable = false;
@@ -290,6 +295,22 @@ void frames(RuleContext& context) {
 
 constexpr const char* kSumBack = "Out@GRAD:l, X:s -> X@GRAD";
 
+// Columns of matrices, which must be whole; linear in all of them together.
+void partial(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type().ends_with("_grad");
+  mlir::Value gradient = op.input("Out@GRAD");
+  if (back && !gradient) return;
+  Form form;
+  if (back) form.terms.push_back({gradient, batchLabels(gradient), Use::Linear});
+  else form.combine = Combine::Sum;
+  for (mlir::Value x : op.inputs("X"))
+    form.terms.push_back({x, batchLabels(x), back ? Use::Shape : Use::Linear});
+  form.result = {0, kWholeDim};
+  if (!back) return context.result("Out", form);
+  for (unsigned i = 0, n = op.inputCount("X"); i < n; ++i) context.result("X@GRAD", i, form);
+}
+
 const RuleRow kRows[] = {
     {"expand", repeat, "", DT_EXPAND},
     {"expand_grad", repeatGrad, "", "Out@GRAD, " DT_EXPAND},
@@ -309,6 +330,10 @@ const RuleRow kRows[] = {
     {"roll_grad", turn, "", "Out@GRAD, X, ShiftsTensor, shifts, dims, axis"},
     {"meshgrid", meshgrid, "", "X"},
     {"meshgrid_grad", meshgrid, "", "X, outputs@GRAD"},
+    {"partial_concat", partial, "", "X, start_index, length"},
+    {"partial_concat_grad", partial, "", "X, Out@GRAD, start_index, length"},
+    {"partial_sum", partial, "", "X, start_index, length"},
+    {"partial_sum_grad", partial, "", "X, Out@GRAD, start_index, length"},
     {"broadcast_tensors", broadcastTensors, "", "X"},
     {"broadcast_tensors_grad", broadcastTensors, "", "X, Out@GRAD"},
     {"frame", frames, "", "X, frame_length, hop_length, axis"},

@@ -23,8 +23,11 @@ Labels slicedLabels(const pd::OpView& op, mlir::Value whole) {
       numbersOf(op, {"StartsTensorList", "StartsTensor", "starts"}).value_or(Numbers());
   const Numbers ends = numbersOf(op, {"EndsTensorList", "EndsTensor", "ends"}).value_or(Numbers());
   std::vector<int64_t> strides;
-  if (op.spec()->attribute("strides")) strides = op.getInts("strides");
-  if (op.inputCount("StridesTensor") || op.inputCount("StridesTensorList")) strides = {0};
+  for (llvm::StringRef steps : {"strides", "steps"})
+    if (op.spec()->attribute(steps)) strides = op.getInts(steps);
+  if (op.inputCount("StridesTensor") || op.inputCount("StridesTensorList") ||
+      op.inputCount("StepsTensorList"))
+    strides = {0};
   for (auto [i, axis] : llvm::enumerate(op.getInts("axes"))) {
     const int at = normalAxis(axis, static_cast<int>(labels.size()));
     if (at >= 0 && at < static_cast<int>(labels.size()) && !takesAll(starts, ends, strides, i))
@@ -95,10 +98,16 @@ void sliceGrad(RuleContext& context) {
   context.result("Input@GRAD", form);
 }
 
-// The labels of the value that is written, which is broadcast to the region.
-Labels writtenLabels(const pd::OpView& op, const Labels& region, mlir::Value value) {
-  if (!op.getInts("decrease_axes").empty() || !op.getInts("none_axes").empty())
-    return wholeLabels(value);
+// The labels of the value that is written, which is broadcast to the region; that has no dims that
+// `decrease_axes` names.
+Labels writtenLabels(const pd::OpView& op, const Labels& whole, mlir::Value value) {
+  if (!op.getInts("none_axes").empty()) return wholeLabels(value);
+  const int rank = static_cast<int>(whole.size());
+  llvm::SmallVector<int, 6> decreased;
+  for (int64_t axis : op.getInts("decrease_axes")) decreased.push_back(normalAxis(axis, rank));
+  Labels region;
+  for (int d = 0; d < rank; ++d)
+    if (!llvm::is_contained(decreased, d)) region.push_back(whole[d]);
   const int lead = static_cast<int>(region.size()) - rankOf(value);
   Labels labels;
   for (auto [i, extent] : llvm::enumerate(dimsOf(value))) {

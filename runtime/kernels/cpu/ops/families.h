@@ -34,6 +34,7 @@ FunctionTable LossFunctions();
 FunctionTable MetricFunctions();
 FunctionTable NormalizationFunctions();
 FunctionTable OptimizerFunctions();
+FunctionTable QuantizationFunctions();
 FunctionTable RandomFunctions();
 FunctionTable RecurrentFunctions();
 FunctionTable ReductionFunctions();

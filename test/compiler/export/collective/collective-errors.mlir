@@ -78,31 +78,9 @@ pd.program @main {
 dist.mesh @w [dp = 2]
 dist.comm @c on @w over [dp] group
 pd.program @main {
-  %x = pd.input "x" : tensor<4xf32>
-  // expected-error @+1 {{export: started reductions to a rank have no translation yet}}
-  %p = dist.reduce sum (%x) on @c to <dp = 0> : (tensor<4xf32>) -> !dist.pending<!dist.at<tensor<4xf32>, dp = 0>>
-  %r = dist.wait %p : (!dist.pending<!dist.at<tensor<4xf32>, dp = 0>>) -> !dist.at<tensor<4xf32>, dp = 0>
-}
-
-// -----
-
-dist.mesh @w [dp = 2]
-dist.comm @c on @w over [dp] group
-pd.program @main {
   %x = pd.input "x" : tensor<2xi1>
   // expected-error @+1 {{export: the framework has no boolean reduction}}
   %r = dist.reduce or (%x) on @c to <dp = 0> : (tensor<2xi1>) -> !dist.at<tensor<2xi1>, dp = 0>
-}
-
-// -----
-
-dist.mesh @w [dp = 2]
-dist.comm @c on @w over [dp] group
-pd.program @main {
-  %x = pd.input "x" : tensor<4xf32>
-  // expected-error @+1 {{export: started broadcasts have no translation yet}}
-  %p = dist.broadcast (%x) on @c from <dp = 0> : (tensor<4xf32>) -> !dist.pending<tensor<4xf32>>
-  %r = dist.wait %p : (!dist.pending<tensor<4xf32>>) -> tensor<4xf32>
 }
 
 // -----

@@ -336,3 +336,38 @@ dist.role @server on @servers {
 dist.role @others on @workers {
   pd.program @main {}
 }
+
+// -----
+
+// What a branch of the update would have set.
+dist.mesh @workers [dp = 2]
+dist.mesh @servers [ps = 2]
+dist.comm @ps on @workers over [dp] rpc @server
+dist.role @trainer on @workers {
+  pd.program @main {
+    %g = pd.input "w@GRAD" : tensor<5x4xf32>
+    dist.push %g to @server::@w merge mean on @ps : tensor<5x4xf32>
+    dist.phase push on @ps
+    %n = dist.pull @server::@w on @ps : tensor<5x4xf32>
+    dist.phase pull on @ps
+  }
+}
+dist.role @server on @servers {
+  pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(5, per 3, first 0))>}
+  pd.program @main {
+    dist.serve on @ps mode sync {
+      dist.handle round {
+        %f = pd.fill_constant -> Out("f") {dtype = 2 : i32, shape = array<i64: 1>, value = 1.0 : f32} : () -> tensor<1xi32>
+        dist.foreach_block @w (%k) {
+          %g = dist.merged @w : tensor<?x4xf32>
+          %w = pd.get @w : tensor<?x4xf32>
+          // expected-error @+1 {{export: selects what a round sets (select-updates, of amp and lookahead), and the framework's updates work in place}}
+          %n = pd.select_input Mask(%f) X(%w, %g) -> Out("w") {op_role = 2 : i32} : (tensor<1xi32>, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+          pd.set @w, %n : tensor<?x4xf32>
+          dist.yield
+        }
+        dist.yield
+      }
+    }
+  }
+}

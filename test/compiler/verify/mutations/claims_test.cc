@@ -92,6 +92,31 @@ TEST_CASE("along an axis of one coordinate a value is R") {
              Contains("dp: P(sum); there is one coordinate of the axis here"));
 }
 
+// Parameters of a stage: there is one coordinate of `pp`, and nothing that could differ along it.
+TEST_CASE("along an axis of one coordinate a variable is R") {
+  Strategy strategy = unfused(4);
+  strategy.pipeline = true;
+  strategy.accumulate_steps = 2;
+  const auto declared = [&](bool different) {
+    return verifyEdited(
+        [&](mlir::ModuleOp job, pd::ProgramOp) {
+          mlir::Builder builder(job.getContext());
+          const auto stages = builder.getStringAttr("pp");
+          const dist::AxisRelAttr state =
+              different ? dist::AxisRelAttr::different(stages, "local_sgd")
+                        : dist::AxisRelAttr::partial(stages, dist::Reduce::Max);
+          for (auto var : opsOf<pd::VarOp>(roleOf(job)))
+            if (var.getSymName() == "linear_4.w_0_velocity_0")
+              var->setAttr(dist::kRelAttr,
+                           dist::RelAttr::of(builder.getStringAttr(var.getSymName()), {state}));
+        },
+        "static26/mlp_stages", strategy);
+  };
+  CHECK_THAT(refuted(declared(false), "location").text,
+             Contains("is declared pp: P(max), and exists on one coordinate of axis pp"));
+  CHECK_THAT(refuted(declared(true), "location").text, Contains("there it is R"));
+}
+
 TEST_CASE("what an inserted block says of itself stands there") {
   CHECK_THAT(refuted(describing("idx", 0), "body").text, Contains("the number 0 of another"));
   CHECK_THAT(refuted(describing("idx", 7), "body").text, Contains("says `sub_block` 1"));
@@ -106,6 +131,18 @@ TEST_CASE("a variable that a pass adds is no parameter") {
       },
       "fluid18/mnist_mlp", everyThird());
   CHECK_THAT(refuted(report, "variable").text, Contains("it is a parameter"));
+}
+
+TEST_CASE("a job holds what it was made from and what it is compared with, and no other module") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(job.getBody());
+    for (auto module : job.getOps<mlir::ModuleOp>()) {
+      auto copy = llvm::cast<mlir::ModuleOp>(builder.clone(*module));
+      copy.setSymName("again");
+      return;
+    }
+  });
+  CHECK_THAT(refuted(report, "program").text, Contains("neither @source"));
 }
 
 TEST_CASE("gradients that are averaged where every rank takes steps of its own") {

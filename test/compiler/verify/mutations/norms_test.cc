@@ -76,4 +76,30 @@ TEST_CASE("names in the bodies of composites, which exports write too") {
   refutedNamed("fc_0.tmp_0@GRAD", "`fc_0.tmp_0@GRAD`, which the reference computes");
 }
 
+TEST_CASE("declarations of what bodies of composites make") {
+  Strategy strategy = unfused(4);
+  strategy.tensor_parallel = true;
+  strategy.tensor_parallel_degree = 2;
+  const auto edited = [&](const std::function<void(pd::DeclOp)>& edit) {
+    return verifyEdited(
+        [&](mlir::ModuleOp, pd::ProgramOp main) {
+          auto norm = opsOfType(opsOf<dist::CompositeOp>(main).at(0), "squared_l2_norm").at(0);
+          // Bodies declare what they make themselves.
+          pd::DeclOp decl =
+              pd::Declarations().find(norm.operation()->getBlock(), pd::nameOf(norm.output("Out")));
+          REQUIRE(decl);
+          edit(decl);
+        },
+        "fluid18/lars_mlp", strategy);
+  };
+  CHECK_THAT(refuted(edited([](pd::DeclOp decl) {
+                       decl.setDtypeAttr(mlir::Builder(decl.getContext()).getI32IntegerAttr(6));
+                     }),
+                     "declaration")
+                 .text,
+             Catch::Matchers::Contains("and it is declared float64 [1]"));
+  CHECK_THAT(refuted(edited([](pd::DeclOp decl) { decl.erase(); }), "declaration").text,
+             Catch::Matchers::Contains("which its program does not declare"));
+}
+
 }  // namespace dtranspile::verify::test

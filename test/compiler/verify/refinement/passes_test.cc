@@ -223,6 +223,54 @@ TEST_CASE("mixed precision is proved of every program that it takes") {
   CHECK(proveAll(merged) >= 10);
 }
 
+namespace {
+
+// Another word in the declared change of pass amp.
+std::function<void(mlir::ModuleOp)> declared(const char* option, std::vector<std::string> words) {
+  return [=](mlir::ModuleOp reference) {
+    auto job = reference->getParentOfType<mlir::ModuleOp>();
+    mlir::Builder builder(job.getContext());
+    llvm::SmallVector<mlir::Attribute> all;
+    for (mlir::Attribute one : job->getAttrOfType<mlir::ArrayAttr>(dist::kChangesAttr)) {
+      mlir::NamedAttrList change(llvm::cast<mlir::DictionaryAttr>(one));
+      llvm::SmallVector<llvm::StringRef> names(words.begin(), words.end());
+      if (option == std::string("use_fp16_guard")) change.set(option, builder.getBoolAttr(true));
+      else change.set(option, builder.getStrArrayAttr(names));
+      all.push_back(change.getDictionary(job.getContext()));
+    }
+    job->setAttr(dist::kChangesAttr, builder.getArrayAttr(all));
+  };
+}
+
+}  // namespace
+
+// Over the reals nothing is told apart: where an op may round is a matter of the framework's lists.
+TEST_CASE("what computes in half precision stands on a list, and touches nothing that stays") {
+  Strategy white = withAmp();
+  white.custom_white_list = {"softmax_with_cross_entropy"};
+  leavesOpen("static26/mlp_amp_ready", white,
+             {{"the black list", declared("custom_white_list", {}),
+               "computes in half precision, and is on no list of such ops"}});
+  leavesOpen("static26/mlp_amp_ready", withAmp(),
+             {{"names", declared("custom_black_varnames", {"linear_0.tmp_0", "linear_1.tmp_0"}),
+               "takes or gives what is to stay"}});
+  Strategy pure = withAmp();
+  pure.use_pure_fp16 = true;
+  pure.use_fp16_guard = false;
+  leavesOpen("static26/mlp_amp_ready", pure,
+             {{"the guard", declared("use_fp16_guard", {}), "stands under no fp16_guard"}});
+}
+
+TEST_CASE("pure precision is proved of every program that it takes") {
+  for (const bool brain : {false, true}) {
+    Strategy pure = withAmp();
+    pure.use_pure_fp16 = !brain;
+    pure.use_pure_bf16 = brain;
+    pure.use_fp16_guard = false;
+    CHECK(proveAll(pure) >= 5);
+  }
+}
+
 TEST_CASE("a check per gradient is proved as one of all") {
   Strategy staged = withAmp();
   staged.trainers = staged.stages = staged.accumulate_steps = 2;

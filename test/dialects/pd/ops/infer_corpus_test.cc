@@ -24,7 +24,6 @@ const std::map<std::string, const char*> kExceptions = {
     {"rnn.Reserve", "declared without extents"},
     {"accuracy.Correct", "2.6 declares the dtype of the scores; the kernel writes int32"},
     {"accuracy.Total", "2.6 declares the dtype of the scores; the kernel writes int32"},
-    {"hierarchical_sigmoid.PreOut", "declared without a shape"},
     {"sequence_pool.MaxIndex", "declared with the default dtype; the kernel writes int32"},
 };
 
@@ -88,7 +87,6 @@ const std::map<std::string, const char*> kExceptionsOfOps = {
     {"max_pool2d_with_index.Mask", "declared with the default dtype; the kernel writes int32"},
     {"max_pool3d_with_index.Mask", "declared with the default dtype; the kernel writes int32"},
     {"hierarchical_sigmoid.PreOut", "declared without a shape"},
-    {"reshape2.XShape", "one variable for two shapes"},
     {"sequence_pool.MaxIndex", "declared with the default dtype; the kernel writes int32"},
     {"sequence_topk_avg_pooling.pos", "declared without a shape"},
     {"shape.Out", "one variable for a shape and a condition"},

@@ -74,6 +74,8 @@ TEST_CASE("windows", "[infer]") {
   CHECK(windowCount({6, 3, 2, 1, 0, 0, false}) == 2);
   CHECK(windowCount({6, 3, 2, 1, 0, 0, true}) == 3);
   CHECK(!windowCount({2, 3}));
+  CHECK(windowCount({3, 5, 3, 1, 0, 0, false, true}) == 1);
+  CHECK(!windowCount({2, 5, 3, 1, 0, 0, false, true}));
   CHECK(!windowCount({8, 3, 0}));
   CHECK(!windowCount({8, 3, 1, 0}));
   CHECK(!windowCount({8, 3, 1, int64_t{1} << 62}));

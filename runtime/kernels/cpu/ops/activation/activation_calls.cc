@@ -6,6 +6,7 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
+    {"dt_causal_softmax", Entry<CausalSoftmax>, kFloats},
     {"dt_complex", Entry<Complex>, kFloats},
     {"dt_complex_abs", Entry<ComplexAbs>, kComplex},
     {"dt_complex_abs_grad", Entry<ComplexAbsGrad>, kComplex},

@@ -6,6 +6,9 @@
 
 namespace dtranspile::kernels {
 
+// causal.cc
+int32_t CausalSoftmax(OpCall& call);
+
 int32_t Complex(OpCall& call);
 int32_t ComplexAbs(OpCall& call);
 int32_t ComplexAbsGrad(OpCall& call);

@@ -57,6 +57,12 @@ int32_t FillDiagonalGrad(OpCall& call);
 int32_t FillDiagonalTensor(OpCall& call);
 int32_t FillDiagonalTensorGrad(OpCall& call);
 
+// messages.cc
+int32_t SendBoth(OpCall& call);
+int32_t SendBothGrad(OpCall& call);
+int32_t SendEdges(OpCall& call);
+int32_t SendEdgesGrad(OpCall& call);
+
 // put.cc
 int32_t IndexPut(OpCall& call);
 int32_t IndexPutGrad(OpCall& call);

@@ -45,6 +45,10 @@ constexpr FunctionRow kRows[] = {
     {"dt_fill_diagonal_grad", DenseEntry<FillDiagonalGrad>, kAnyType},
     {"dt_fill_diagonal_tensor", DenseEntry<FillDiagonalTensor>, kAnyType},
     {"dt_fill_diagonal_tensor_grad", DenseEntry<FillDiagonalTensorGrad>, kAnyType},
+    {"dt_send_both", DenseEntry<SendBoth>, kNumbers},
+    {"dt_send_both_grad", DenseEntry<SendBothGrad>, kNumbers},
+    {"dt_send_edges", DenseEntry<SendEdges>, kNumbers},
+    {"dt_send_edges_grad", DenseEntry<SendEdgesGrad>, kNumbers},
     {"dt_index_put", DenseEntry<IndexPut>, kPlain},
     {"dt_index_put_grad", DenseEntry<IndexPutGrad>, kNumbers},
 };

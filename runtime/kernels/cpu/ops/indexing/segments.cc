@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/indexing/calls.h"
+#include "runtime/kernels/cpu/ops/indexing/pools.h"
 
 namespace dtranspile::kernels {
 namespace {
@@ -19,16 +20,6 @@ bool Within(OpCall& call, const DtBuffer& index, const std::vector<int64_t>& val
 
 void Clear(DtBuffer& buffer) {
   std::memset(buffer.data, 0, static_cast<size_t>(Elements(buffer) * ElementSize(buffer)));
-}
-
-enum class Pool { kSum, kMean, kMax, kMin };
-
-bool PoolOf(OpCall& call, std::string_view text, Pool& pool) {
-  constexpr std::pair<std::string_view, Pool> kNames[] = {
-      {"SUM", Pool::kSum}, {"MEAN", Pool::kMean}, {"MAX", Pool::kMax}, {"MIN", Pool::kMin}};
-  for (const auto& [name, value] : kNames)
-    if (name == text) return pool = value, true;
-  return call.Fail("'%.*s' is no way to pool", static_cast<int>(text.size()), text.data()), false;
 }
 
 // Rows `from[i]` of x into rows `to[i]` of out, which has been cleared. A row that none comes to

@@ -53,6 +53,14 @@ int32_t RenormGrad(OpCall& call);
 
 // fft.cc
 int32_t Fft(OpCall& call);
+int32_t Stft(OpCall& call);
+int32_t StftGrad(OpCall& call);
+
+// lu.cc
+int32_t Lu(OpCall& call);
+int32_t LuGrad(OpCall& call);
+int32_t LuUnpack(OpCall& call);
+int32_t LuUnpackGrad(OpCall& call);
 
 // power.cc
 int32_t MatrixPower(OpCall& call);

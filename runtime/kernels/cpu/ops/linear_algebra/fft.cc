@@ -1,7 +1,7 @@
 // Discrete Fourier transforms along some axes: fft_c2c, fft_r2c (of reals; `onesided` keeps the
-// half that says all), fft_c2r (to reals) and their gradients, which are transforms of the other
-// direction (phi fft_grad_kernel). Lines of any length are split by their prime factors (Cooley and
-// Tukey), in float64.
+// half that says all), fft_c2r (to reals), of windowed frames of signals (stft) and their
+// gradients, which are transforms of the other direction (phi fft_grad_kernel). Lines of any length
+// are split by their prime factors (Cooley and Tukey), in float64.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -201,6 +201,106 @@ int32_t Fft(OpCall& call) {
   if (IsDouble(out)) Store<double>(grid, complexOut, out);
   else Store<float>(grid, complexOut, out);
   return 0;
+}
+
+namespace {
+
+// Frames of a batch of signals, and the frequencies of each that are kept.
+struct Frames {
+  int64_t batch = 0, length = 0, size = 0, hop = 0, count = 0, kept = 0;
+  double factor = 1;
+};
+
+bool FramesOf(OpCall& call, const DtBuffer& x, const DtBuffer& window, int size, int hop,
+              int normalized, int onesided, Frames& frames) {
+  frames = {x.dims[0], x.dims[1], call.Int(size), call.Int(hop)};
+  if (frames.size < 1 || frames.hop < 1 || frames.size > frames.length)
+    return call.Fail("frames of %lld places, one every %lld, of signals of %lld",
+                     static_cast<long long>(frames.size), static_cast<long long>(frames.hop),
+                     static_cast<long long>(frames.length)),
+           false;
+  if (window.dims[0] != frames.size)
+    return call.Fail("'%s' has %lld numbers for frames of %lld places", window.name,
+                     static_cast<long long>(window.dims[0]), static_cast<long long>(frames.size)),
+           false;
+  frames.count = (frames.length - frames.size) / frames.hop + 1;
+  frames.kept = call.Bool(onesided) ? frames.size / 2 + 1 : frames.size;
+  if (call.Bool(normalized)) frames.factor = 1 / std::sqrt(static_cast<double>(frames.size));
+  return true;
+}
+
+std::vector<Number> Roots(int64_t n, int sign) {
+  std::vector<Number> roots(static_cast<size_t>(n));
+  for (int64_t k = 0; k < n; ++k)
+    roots[static_cast<size_t>(k)] =
+        std::polar(1.0, sign * 2 * M_PI * static_cast<double>(k) / static_cast<double>(n));
+  return roots;
+}
+
+}  // namespace
+
+// X, Window; n_fft, hop_length, normalized, onesided -> Out [batch, frequencies, frames]
+int32_t Stft(OpCall& call) {
+  using A = args::dt_stft;
+  const DtBuffer &x = call.Arg(A::X), &window = call.Arg(A::Window);
+  DtBuffer& out = call.Arg(A::Out);
+  Frames f;
+  if (!FramesOf(call, x, window, A::n_fft, A::hop_length, A::normalized, A::onesided, f)) return 1;
+  const int64_t dims[] = {f.batch, f.kept, f.count};
+  if (!call.Resize(out, dims)) return 1;
+  return VisitFloat(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const std::vector<Number> roots = Roots(f.size, -1);
+    std::vector<Number> line(roots.size()), spectrum(roots.size());
+    for (int64_t b = 0; b < f.batch; ++b)
+      for (int64_t j = 0; j < f.count; ++j) {
+        const T* from = Data<T>(x) + b * f.length + j * f.hop;
+        for (int64_t i = 0; i < f.size; ++i)
+          line[static_cast<size_t>(i)] = static_cast<double>(from[i] * Data<T>(window)[i]);
+        Line(line.data(), line.size(), 1, roots, spectrum.data());
+        for (int64_t k = 0; k < f.kept; ++k)
+          Data<std::complex<T>>(out)[(b * f.kept + k) * f.count + j] =
+              std::complex<T>(spectrum[static_cast<size_t>(k)] * f.factor);
+      }
+    return 0;
+  });
+}
+
+// X, Window, Out@GRAD; n_fft, hop_length, normalized, onesided -> X@GRAD. Frequencies that are not
+// kept have no gradient.
+int32_t StftGrad(OpCall& call) {
+  using A = args::dt_stft_grad;
+  const DtBuffer &x = call.Arg(A::X), &window = call.Arg(A::Window),
+                 &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
+  Frames f;
+  if (!FramesOf(call, x, window, A::n_fft, A::hop_length, A::normalized, A::onesided, f)) return 1;
+  const int64_t dims[] = {f.batch, f.kept, f.count};
+  if (OpCall::Dims(gradient) != absl::MakeConstSpan(dims))
+    return call.Fail("'%s' has not the extents of the frequencies of '%s'", gradient.name, x.name);
+  if (!call.Resize(dx, x)) return 1;
+  return VisitFloat(call.context(), dx, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const std::vector<Number> roots = Roots(f.size, 1);
+    std::vector<Number> spectrum(roots.size()), line(roots.size());
+    std::vector<double> sums(static_cast<size_t>(f.length));
+    for (int64_t b = 0; b < f.batch; ++b) {
+      std::fill(sums.begin(), sums.end(), 0);
+      for (int64_t j = 0; j < f.count; ++j) {
+        for (int64_t k = 0; k < f.kept; ++k)
+          spectrum[static_cast<size_t>(k)] =
+              Data<std::complex<T>>(gradient)[(b * f.kept + k) * f.count + j];
+        Line(spectrum.data(), spectrum.size(), 1, roots, line.data());
+        for (int64_t i = 0; i < f.size; ++i)
+          sums[static_cast<size_t>(j * f.hop + i)] += line[static_cast<size_t>(i)].real() *
+                                                      f.factor *
+                                                      static_cast<double>(Data<T>(window)[i]);
+      }
+      for (int64_t i = 0; i < f.length; ++i)
+        Data<T>(dx)[b * f.length + i] = static_cast<T>(sums[static_cast<size_t>(i)]);
+    }
+    return 0;
+  });
 }
 
 }  // namespace dtranspile::kernels

@@ -7,5 +7,6 @@
 namespace dtranspile::kernels {
 
 int32_t CenterLoss(OpCall& call);
+int32_t Viterbi(OpCall& call);
 
 }  // namespace dtranspile::kernels

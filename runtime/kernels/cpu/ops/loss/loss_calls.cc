@@ -13,6 +13,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_crf_decoding", Entry<CrfDecoding>, kFloats},
     {"dt_linear_chain_crf", Entry<LinearChainCrf>, kFloats},
     {"dt_linear_chain_crf_grad", Entry<LinearChainCrfGrad>, kFloats},
+    {"dt_viterbi", Entry<Viterbi>, kFloats},
     {"dt_warpctc", Entry<WarpCtc>, kFloats},
     {"dt_warpctc_grad", Entry<WarpCtcGrad>, kFloats},
 };

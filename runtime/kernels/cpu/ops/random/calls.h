@@ -54,18 +54,27 @@ class PieceEngine {
 // false with a message where they are none.
 bool ShapeOf(OpCall& call, int tensor, int list, int attribute, std::vector<int64_t>& dims);
 
+int32_t Attention(OpCall& call);
+int32_t AttentionGrad(OpCall& call);
 int32_t Bernoulli(OpCall& call);
+int32_t Dirichlet(OpCall& call);
 int32_t Dropout(OpCall& call);
+int32_t Exponential(OpCall& call);
 int32_t GaussianLike(OpCall& call);
 int32_t GaussianRandom(OpCall& call);
+int32_t GumbelSoftmax(OpCall& call);
 int32_t Multinomial(OpCall& call);
+int32_t Poisson(OpCall& call);
 int32_t Randint(OpCall& call);
 int32_t RandomCrop(OpCall& call);
 int32_t RandomState(OpCall& call);
 int32_t RandomStream(OpCall& call);
 int32_t Randperm(OpCall& call);
+int32_t Rrelu(OpCall& call);
 int32_t SamplingId(OpCall& call);
 int32_t Seed(OpCall& call);
+int32_t ShuffleBatch(OpCall& call);
+int32_t ShuffleBatchGrad(OpCall& call);
 int32_t TruncatedGaussianRandom(OpCall& call);
 int32_t UniformLike(OpCall& call);
 int32_t UniformRandom(OpCall& call);

@@ -130,7 +130,15 @@ struct Step {
   const T* dhidden;
   T *dgates, *dreset, *dbefore;  // dbefore: to be added to; null where nobody wants it
   int64_t size;
+  bool resets;  // the reset gate gets its gradient
 };
+
+// Whether the gradient of first states that nobody wants is left out of that of the reset gate and
+// of the weights too (docs/operators/defects.md).
+bool LeavesFirst(OpCall& call) {
+  using A = args::dt_gru_grad;
+  return !call.Has(A::H0_GRAD) && call.Given(A::defects) && call.Bool(A::defects);
+}
 
 // The derivatives of Step: from h to u, c and h'; through W_c to r h', then to r and h'; through
 // W_u and W_r to h'. The parts that h' gets are added to dbefore, which already has the gradient
@@ -159,7 +167,7 @@ int32_t RunStep(OpCall& call, const Gru& g, const Step<T>& s) {
     return 1;
   rows([&](int64_t gate, int64_t at) {
     const T r = s.gates[gate + d], h = s.before == nullptr ? T{0} : s.before[at];
-    s.dgates[gate + d] = Deactivate(g.gate, s.dreset[at] * h, r);
+    s.dgates[gate + d] = s.resets ? Deactivate(g.gate, s.dreset[at] * h, r) : T{0};
     if (s.dbefore != nullptr) s.dbefore[at] += s.dreset[at] * r;
   });
   if (s.dbefore == nullptr) return 0;
@@ -185,9 +193,10 @@ int32_t WeightGradient(OpCall& call, const Gru& g, const T* first, const T* dgat
   if (Multiply(call.context(), {true, false, d, 2 * d, rows, d, 3 * d, 2 * d}, before, dgates,
                Data<T>(out)))
     return 1;
-  return Multiply(call.context(), {true, false, d, d, rows, d, 3 * d, d},
-                  Data<T>(call.Arg(A::BatchResetHiddenPrev)), dgates + 2 * d,
-                  Data<T>(out) + 2 * d * d);
+  const int64_t skipped = LeavesFirst(call) && g.steps.count() > 0 ? g.steps.size(0) : 0;
+  return Multiply(call.context(), {true, false, d, d, rows - skipped, d, 3 * d, d},
+                  Data<T>(call.Arg(A::BatchResetHiddenPrev)) + skipped * d,
+                  dgates + skipped * 3 * d + 2 * d, Data<T>(out) + 2 * d * d);
 }
 
 // Steps from the last to the first; then weights, bias (column sums), first states and input, as
@@ -199,6 +208,7 @@ int32_t Run(OpCall& call, const Gru& g) {
   const int64_t d = g.size, rows = g.steps.total(), count = CountOf(g.offsets);
   const T* hidden = Data<T>(call.Arg(A::BatchHidden));
   const T* first = call.Has(A::H0) ? FirstOf<T>(call, g, call.Arg(A::H0)) : nullptr;
+  const bool leavesFirst = LeavesFirst(call);
   T *dhidden = Scratch<T>(call, rows * d), *dgates = Scratch<T>(call, rows * 3 * d),
     *dreset = Scratch<T>(call, rows * d);
   T* dfirst = nullptr;
@@ -213,10 +223,11 @@ int32_t Run(OpCall& call, const Gru& g) {
                        dgates + begin * 3 * d,
                        dreset + begin * d,
                        n > 0 ? dhidden + last : dfirst,
-                       g.steps.size(n)};
+                       g.steps.size(n),
+                       n > 0 || !leavesFirst};
     if (RunStep(call, g, step)) return 1;
   }
-  if (WeightGradient(call, g, first, dgates)) return 1;
+  if (WeightGradient(call, g, leavesFirst ? nullptr : first, dgates)) return 1;
   if (call.Has(A::Bias_GRAD)) {
     DtBuffer& out = call.Arg(A::Bias_GRAD);
     if (!call.Resize(out, {1, 3 * d})) return 1;

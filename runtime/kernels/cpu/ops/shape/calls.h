@@ -14,6 +14,10 @@ int32_t Split(OpCall& call);
 int32_t Stack(OpCall& call);
 int32_t Unstack(OpCall& call);
 
+// partial.cc
+int32_t Partial(OpCall& call);
+int32_t PartialGrad(OpCall& call);
+
 // parts.cc
 int32_t CutParts(OpCall& call);
 int32_t JoinParts(OpCall& call);

@@ -43,6 +43,8 @@ constexpr FunctionRow kRows[] = {
     {"dt_pad3d_grad", DenseEntry<MappedGrad<Pad3dMap>>, kNumbers},
     {"dt_pad_constant_like", DenseEntry<PadConstantLike>, kAnyType},
     {"dt_pad_constant_like_grad", DenseEntry<PadConstantLikeGrad>, kAnyType},
+    {"dt_partial", DenseEntry<Partial>, kNumbers},
+    {"dt_partial_grad", DenseEntry<PartialGrad>, kNumbers},
     {"dt_pixel_shuffle", DenseEntry<PixelShuffle>, kAnyType},
     {"dt_pixel_unshuffle", DenseEntry<PixelUnshuffle>, kAnyType},
     {"dt_repeat_interleave", DenseEntry<Mapped<RepeatMap>>, kAnyType},

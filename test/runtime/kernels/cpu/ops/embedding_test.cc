@@ -87,6 +87,17 @@ TEST_CASE("gradients of classes along the paths of a tree") {
                              {"X", "W", "L", "", "", "B", "Pre", "Out@GRAD"},
                              {"X@GRAD", "W@GRAD", "B@GRAD"}, classes);
             }) < 1e-7);
+  CHECK(GradientError(
+            bag, "Out", {"X", "W"},
+            [&] {
+              return bag.Run("dt_hierarchical_sigmoid", {"X", "W", "L", "", "", ""},
+                             {"Out", "Pre", ""}, classes);
+            },
+            [&] {
+              return bag.Run("dt_hierarchical_sigmoid_grad",
+                             {"X", "W", "L", "", "", "", "Pre", "Out@GRAD"},
+                             {"X@GRAD", "W@GRAD", ""}, classes);
+            }) < 1e-7);
   bag.Put<int64_t>("L", {3, 1}, {0, 5, 2});
   CHECK_THAT(bag.Message("dt_hierarchical_sigmoid", {"X", "W", "L", "", "", "B"},
                          {"Out", "Pre", ""}, classes),

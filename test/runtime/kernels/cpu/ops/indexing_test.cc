@@ -222,5 +222,54 @@ TEST_CASE("diagonals are filled beside and over again, and lose their gradient")
   CHECK(bag.Data("Out")[(2 * 2 + 1) * 5 + 1] == bag.Data("Y")[3]);
 }
 
+double MessageError(const std::vector<int64_t>& x, const std::vector<int64_t>& y,
+                    const char* message, const char* pool) {
+  Bag bag;
+  bag.PutNoise("X", x);
+  bag.PutNoise("Y", y);
+  bag.Put<int64_t>("from", {5}, {0, 2, 1, 2, 0});
+  bag.Put<int64_t>("to", {5}, {1, 1, 0, 3, 1});
+  const std::vector<std::string> forward = {"X", "Y", "from", "to", ""};
+  return GradientError(
+      bag, "Out", {"X", "Y"},
+      [&] {
+        return bag.Run("dt_send_edges", forward, {"Out", "Count:int32"},
+                       Attributes().Text(message).Text(pool).Ints({4}));
+      },
+      [&] {
+        return bag.Run("dt_send_edges_grad", {"X", "Y", "from", "to", "Out", "Count", "Out@GRAD"},
+                       {"X@GRAD", "Y@GRAD"}, Attributes().Text(message).Text(pool));
+      });
+}
+
+TEST_CASE("messages of rows and edges have gradients, broadcast and pooled") {
+  for (const char* message : {"ADD", "MUL"})
+    for (const char* pool : {"SUM", "MEAN", "MAX", "MIN"}) {
+      CHECK(MessageError({3, 2}, {5, 2}, message, pool) < 1e-8);
+      CHECK(MessageError({3, 2}, {5, 1}, message, pool) < 1e-8);
+      CHECK(MessageError({3, 1, 2}, {5, 3, 1}, message, pool) < 1e-8);
+    }
+}
+
+TEST_CASE("messages of two rows have gradients") {
+  for (const char* message : {"ADD", "MUL"}) {
+    Bag bag;
+    bag.PutNoise("x", {3, 1, 2});
+    bag.PutNoise("y", {4, 2});
+    bag.Put<int64_t>("from", {3}, {0, 2, 2});
+    bag.Put<int64_t>("to", {3}, {1, 3, 1});
+    const Attributes attributes = Attributes().Text(message);
+    CHECK(
+        GradientError(
+            bag, "out", {"x", "y"},
+            [&] { return bag.Run("dt_send_both", {"x", "y", "from", "to"}, {"out"}, attributes); },
+            [&] {
+              return bag.Run("dt_send_both_grad", {"x", "y", "from", "to", "out@GRAD"},
+                             {"x@GRAD", "y@GRAD"}, attributes);
+            }) < 1e-8);
+    CHECK(bag.at("out").dims == std::vector<int64_t>{3, 1, 2});
+  }
+}
+
 }  // namespace
 }  // namespace dtranspile::kernels

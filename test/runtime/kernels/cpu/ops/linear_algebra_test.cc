@@ -298,5 +298,34 @@ TEST_CASE("both factors of a matrix have gradients") {
   }
 }
 
+double LuError(const std::vector<int64_t>& dims) {
+  Bag bag;
+  bag.PutNoise("X", dims);
+  return GradientError(
+      bag, "Out", {"X"},
+      [&] { return bag.Run("dt_lu", {"X"}, {"Out", "Pivots:int32", "Infos:int32"}, {}); },
+      [&] { return bag.Run("dt_lu_grad", {"X", "Out", "Pivots", "Out@GRAD"}, {"X@GRAD"}, {}); });
+}
+
+TEST_CASE("triangular factors have gradients, and make the matrix with the exchanges of its rows") {
+  CHECK(LuError({3, 3}) < 1e-6);
+  CHECK(LuError({2, 3, 5}) < 1e-6);
+  CHECK(LuError({5, 2}) < 1e-6);
+  Bag bag;
+  bag.PutNoise("X", {3, 4});
+  REQUIRE(bag.Run("dt_lu", {"X"}, {"Out", "Pivots:int32", "Infos:int32"}, {}).ok());
+  CHECK(bag.Data<int32_t>("Infos") == std::vector<int32_t>{0});
+  const Attributes both = Attributes().Int(1).Int(1);
+  REQUIRE(bag.Run("dt_lu_unpack", {"Out", "Pivots"}, {"P", "L", "U"}, both).ok());
+  REQUIRE(bag.Run("dt_matmul", {"P", "L"}, {"PL"}, Attributes().Int(0).Int(0).Real(1)).ok());
+  REQUIRE(bag.Run("dt_matmul", {"PL", "U"}, {"PLU"}, Attributes().Int(0).Int(0).Real(1)).ok());
+  const std::vector<double> x = bag.Data("X"), made = bag.Data("PLU");
+  REQUIRE(made.size() == x.size());
+  for (size_t i = 0; i < x.size(); ++i) CHECK(made[i] == Approx(x[i]).margin(1e-12));
+  bag.Put<double>("X", {2, 2}, {0, 1, 0, 2});
+  REQUIRE(bag.Run("dt_lu", {"X"}, {"Out", "Pivots:int32", "Infos:int32"}, {}).ok());
+  CHECK(bag.Data<int32_t>("Infos") == std::vector<int32_t>{1});
+}
+
 }  // namespace
 }  // namespace dtranspile::kernels

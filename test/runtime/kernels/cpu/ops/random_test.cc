@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "runtime/kernels/cpu/random/generator.h"
+#include "test/runtime/kernels/cpu/ops/bag.h"
 #include "test/runtime/kernels/cpu/ops/slot_call.h"
 
 namespace dtranspile::kernels {
@@ -148,6 +149,91 @@ TEST_CASE("distributions that are none are refused by name and value") {
              Contains("'p'") && Contains("2 classes") && Contains("3 samples"));
   CHECK_THAT(Randint(3, 3, 0, kNew).Message(), Contains("from 3 to below 3"));
   CHECK_THAT(Randperm(-1, 0, kNew).Message(), Contains("-1"));
+}
+
+double AttentionError(int64_t heads, bool causal, bool masked, double dropout) {
+  Bag bag;
+  bag.PutNoise("q", {2, 3, 4, 2});
+  bag.PutNoise("k", {2, 3, heads, 2});
+  bag.PutNoise("v", {2, 3, heads, 3});
+  bag.PutNoise("mask", {2, 1, 3, 3});
+  bag.Put<int64_t>("seed", {2}, {17, 4});
+  const char* mask = masked ? "mask" : "";
+  return GradientError(
+      bag, "out", {"q", "k", "v"},
+      [&] {
+        return bag.Run("dt_attention", {"q", "k", "v", "seed", mask},
+                       {"out", "", "sums:float", "drawn:int64"},
+                       Attributes().Real(dropout).Int(causal).Int(0).Int(kNew));
+      },
+      [&] {
+        return bag.Run(
+            "dt_attention_grad", {"q", "k", "v", "out", "sums", "drawn", mask, "out@GRAD"},
+            {"q@GRAD", "k@GRAD", "v@GRAD"}, Attributes().Real(dropout).Int(causal).Int(0));
+      });
+}
+
+TEST_CASE("attention has gradients, with heads that share keys, masks and dropout") {
+  for (const int64_t heads : {4, 2})
+    for (const bool causal : {false, true})
+      for (const double dropout : {0.0, 0.4})
+        CHECK(AttentionError(heads, causal, heads == 2, dropout) < 1e-8);
+}
+
+TEST_CASE("attention is a mean of values; what is dropped is scaled up") {
+  Bag bag;
+  bag.Put<double>("q", {1, 2, 1, 1}, {0, 0});
+  bag.Put<double>("k", {1, 2, 1, 1}, {1, 2});
+  bag.Put<double>("v", {1, 2, 1, 1}, {4, 8});
+  const auto run = [&](bool causal) {
+    REQUIRE(bag.Run("dt_attention", {"q", "k", "v", "", ""},
+                    {"out", "", "sums:float", "drawn:int64"},
+                    Attributes().Real(0).Int(causal).Int(0).Int(kNew))
+                .ok());
+    return bag.Data("out");
+  };
+  CHECK(run(false) == std::vector<double>{6, 6});
+  CHECK(run(true) == std::vector<double>{4, 6});
+}
+
+TEST_CASE("numbers drawn for the elements of a tensor have the means that they should have") {
+  random::Generator::Process().SetSeed(5);
+  Bag bag;
+  const int64_t n = 20000;
+  bag.Put<double>("X", {n / 4, 4}, std::vector<double>(static_cast<size_t>(n), 3));
+  const auto mean = [&](const char* call, const Attributes& attributes) {
+    REQUIRE(bag.Run(call, {"X"}, {"Out"}, attributes).ok());
+    double sum = 0;
+    for (double one : bag.Data("Out")) sum += one;
+    return sum / static_cast<double>(n);
+  };
+  CHECK(mean("dt_exponential", Attributes().Real(0.5).Int(kNew)) == Approx(2).epsilon(0.05));
+  CHECK(mean("dt_poisson", Attributes().Int(kNew)) == Approx(3).epsilon(0.05));
+  CHECK(mean("dt_dirichlet", Attributes().Int(kNew)) == Approx(0.25));
+  const Attributes soft = Attributes().Real(0.7).Int(0).Int(-1).Int(kNew),
+                   hard = Attributes().Real(0.7).Int(1).Int(0).Int(kNew);
+  CHECK(mean("dt_gumbel_softmax", soft) == Approx(0.25));
+  CHECK(mean("dt_gumbel_softmax", hard) == Approx(4.0 / static_cast<double>(n)));
+  for (double one : bag.Data("Out")) CHECK((one == 0 || one == 1));
+  bag.Put<double>("X", {n / 4, 4}, std::vector<double>(static_cast<size_t>(n), -2));
+  REQUIRE(bag.Run("dt_rrelu", {"X"}, {"Out", "Noise"}, Attributes().Real(0.1).Real(0.3).Int(kNew))
+              .ok());
+  double sum = 0;
+  for (double one : bag.Data("Noise")) sum += one;
+  CHECK(sum / static_cast<double>(n) == Approx(0.2).epsilon(0.02));
+}
+
+TEST_CASE("a batch is shuffled so that no row stays, and back") {
+  Bag bag;
+  bag.PutNoise("X", {5, 2});
+  bag.Put<int64_t>("seed", {1}, {1});
+  REQUIRE(bag.Run("dt_shuffle_batch", {"X", "seed"}, {"Out", "order:int64", "next:int64"},
+                  Attributes().Int(0))
+              .ok());
+  REQUIRE(bag.Run("dt_shuffle_batch_grad", {"order", "Out"}, {"Back"}, {}).ok());
+  CHECK(bag.Data("Back") == bag.Data("X"));
+  CHECK(bag.Data<int64_t>("next") == std::vector<int64_t>{16807});  // as in the framework
+  for (int64_t i = 0; i < 5; ++i) CHECK(bag.Data<int64_t>("order")[static_cast<size_t>(i)] != i);
 }
 
 }  // namespace

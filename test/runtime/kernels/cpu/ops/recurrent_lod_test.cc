@@ -80,6 +80,34 @@ TEST_CASE("gradients of gru agree with differences") {
     }
 }
 
+// As the framework's kernel: what is asked for beside the gradient of H0 is without the first step.
+TEST_CASE("gru without a gradient of its first states") {
+  const int64_t d = 3;
+  for (bool defects : {false, true}) {
+    Bag bag;
+    bag.PutNoise("Input", {4, 3 * d}, {{0, 1, 2, 3, 4}});  // four sequences of one row
+    bag.PutNoise("H0", {4, d});
+    bag.PutNoise("Weight", {d, 3 * d});
+    bag.PutNoise("Bias", {1, 3 * d});
+    bag.PutNoise("Out@GRAD", {4, d}, {{0, 1, 2, 3, 4}});
+    const Attributes forward = Attributes().Text("tanh").Text("sigmoid").Int(0).Int(0);
+    REQUIRE(bag.Run("dt_gru", {"Input", "H0", "Weight", "Bias"}, {"Gate", "Reset", "Hidden", "Out"},
+                    forward)
+                .ok());
+    const Attributes backward =
+        Attributes().Text("tanh").Text("sigmoid").Int(0).Int(0).Int(defects);
+    REQUIRE(bag.Run("dt_gru_grad",
+                    {"H0", "Weight", "Bias", "Gate", "Reset", "Hidden", "Out", "Out@GRAD"},
+                    {"Input@GRAD", "", "Weight@GRAD", "Bias@GRAD"}, backward)
+                .ok());
+    double weights = 0, reset = 0;
+    for (double value : bag.Data("Weight@GRAD")) weights += std::abs(value);
+    for (int64_t j = d; j < 2 * d; ++j) reset += std::abs(bag.Data("Bias@GRAD")[j]);
+    CHECK((weights == 0) == defects);
+    CHECK((reset == 0) == defects);
+  }
+}
+
 TEST_CASE("a recurrent op needs weights that fit") {
   Bag bag;
   bag.PutNoise("Input", {6, 12}, kLod);

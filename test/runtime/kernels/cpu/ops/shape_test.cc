@@ -181,5 +181,23 @@ TEST_CASE("frames and the sum of frames are gradients of each other") {
   }
 }
 
+TEST_CASE("columns of matrices side by side and added have gradients") {
+  for (const char* type : {"partial_concat", "partial_sum"}) {
+    Bag bag;
+    bag.PutNoise("a", {2, 4});
+    bag.PutNoise("b", {2, 4});
+    const Attributes columns = Attributes().Int(-3).Int(2).Text(type);
+    CHECK(GradientError(
+              bag, "Out", {"a", "b"},
+              [&] { return bag.Run("dt_partial", {"a, b"}, {"Out"}, columns); },
+              [&] {
+                return bag.Run("dt_partial_grad", {"a, b", "Out@GRAD"}, {"a@GRAD, b@GRAD"},
+                               columns);
+              }) < 1e-8);
+    CHECK(bag.at("Out").dims == (std::string(type) == "partial_sum" ? std::vector<int64_t>{2, 2}
+                                                                    : std::vector<int64_t>{2, 4}));
+  }
+}
+
 }  // namespace
 }  // namespace dtranspile::kernels

@@ -1,0 +1,114 @@
+#include "runtime/data/shell.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/io/errno_status.h"
+
+namespace dtranspile::data {
+namespace {
+
+constexpr int kNoShell = 127;
+
+// Of the leader: its parent has ended.
+void EndGroup(int) { kill(0, SIGKILL); }
+
+// As a program expects them that is started by a shell.
+void ResetSignals() {
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+int WaitFor(pid_t process) {
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+// The process that leads the group: starts the shell, waits for it, ends as it does. Only calls
+// that are safe after the fork of a process with threads.
+[[noreturn]] void Lead(const char* words, pid_t parent, int output) {
+  setpgid(0, 0);
+  ResetSignals();
+  ::signal(SIGTERM, EndGroup);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(kNoShell);
+  dup2(output, STDOUT_FILENO);
+  // Ends of other pipes too: their readers wait for the end of the output.
+  syscall(SYS_close_range, static_cast<unsigned>(STDERR_FILENO + 1), ~0U, 0U);
+  const pid_t shell = _Fork();
+  if (shell == 0) {
+    ResetSignals();
+    execl("/bin/sh", "sh", "-c", words, nullptr);
+    _exit(kNoShell);
+  }
+  close(STDOUT_FILENO);  // the reader is to see the end of the output
+  if (shell < 0) _exit(kNoShell);
+  const int status = WaitFor(shell);
+  if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
+  ::signal(WTERMSIG(status), SIG_DFL);
+  raise(WTERMSIG(status));
+  _exit(kNoShell);
+}
+
+}  // namespace
+
+absl::StatusOr<ShellCommand> ShellCommand::Start(const std::string& words) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return io::ErrnoStatus(errno, "a pipe from the shell");
+  const pid_t parent = getpid();
+  const pid_t leader = fork();
+  const int error = errno;
+  if (leader == 0) Lead(words.c_str(), parent, ends[1]);
+  close(ends[1]);
+  ShellCommand command(leader, ends[0]);
+  if (leader < 0) return io::ErrnoStatus(error, "the shell does not start");
+  setpgid(leader, leader);  // whoever comes first
+  return command;
+}
+
+ShellCommand::ShellCommand(ShellCommand&& other) noexcept
+    : group_(other.group_), output_(other.output_) {
+  other.group_ = other.output_ = -1;
+}
+
+ShellCommand::~ShellCommand() {
+  if (output_ >= 0) close(output_);
+  if (group_ <= 0) return;
+  kill(-group_, SIGKILL);
+  WaitFor(group_);
+}
+
+absl::StatusOr<size_t> ShellCommand::Read(char* buffer, size_t size) {
+  ssize_t got = 0;
+  while ((got = read(output_, buffer, size)) < 0 && errno == EINTR) {
+  }
+  if (got < 0) return io::ErrnoStatus(errno, "reading what the shell gives");
+  return static_cast<size_t>(got);
+}
+
+std::string ShellCommand::End() {
+  siginfo_t info;
+  while (waitid(P_PID, static_cast<id_t>(group_), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  // What it has left in the background; the leader is not reaped yet, so that the number is its.
+  kill(-group_, SIGKILL);
+  const int status = WaitFor(group_);
+  group_ = -1;
+  if (WIFSIGNALED(status))
+    return absl::StrCat("signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");
+  return WEXITSTATUS(status) == 0 ? "" : absl::StrCat(WEXITSTATUS(status));
+}
+
+}  // namespace dtranspile::data

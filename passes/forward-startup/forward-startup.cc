@@ -44,8 +44,7 @@ class Forward {
     // A value that nothing else takes stays set, as it is in the program: without it the op that
     // makes it would be for nothing, and be gone (flat weights, filled before their parts are made
     // one).
-    if (!last->second.isRead && !last->second.set.getValue().hasOneUse())
-      last->second.set.erase();
+    if (!last->second.isRead && !last->second.set.getValue().hasOneUse()) last->second.set.erase();
     last->second = Last{set};
   }
   void meet(mlir::Operation& op) {

@@ -68,6 +68,8 @@ class Case:
         report = os.path.join(self.work, "report.json")
         words = [self.tool, "run", program, "--feeds", os.path.join(self.folder, "feeds")]
         words += ["--init", os.path.join(self.folder, "init"), "--fetch", self.case["loss"]]
+        if program.endswith(".pdmodel"):  # what the step makes itself has no initial value
+            words += ["--startup", os.path.join(self.folder, "startup.pdmodel")]
         words += ["--cache", os.path.join(self.work, "cache"), "--report", report]
         if self.case.get("lr_var"):
             rates = ",".join(map(repr, self.case["lr_per_step"]))

@@ -64,22 +64,6 @@ def entities(x, tags):
     return L.mean(loss)
 
 
-@net("parts", source=words(1, rows=(2, 4)), target=words(1, rows=(2, 4)), next=words(1, like="target"))
-def translator(source, target, next):
-    """The book's machine translation, trained: an encoder's last state, DynamicRNN, cross entropy of softmax"""
-    e = L.embedding(source, [20, 8], is_sparse=True, param_attr="vemb")
-    last = L.sequence_last_step(L.dynamic_lstm(L.fc(e, 32, act="tanh"), 32)[0])
-    rnn = L.DynamicRNN()
-    with rnn.block():
-        word = rnn.step_input(L.embedding(target, [20, 8], is_sparse=True, param_attr="vemb"))
-        before = rnn.memory(init=last, need_reorder=True)
-        state = L.fc([word, before], 8, act="tanh")
-        out = L.fc(state, 20, act="softmax")
-        rnn.update_memory(before, state)
-        rnn.output(out)
-    return L.mean(L.cross_entropy(rnn(), next))
-
-
 @net(x=words(1, rows=(2, 5)), y=LABEL, optimizer=lambda: O.Adagrad(0.05, grad_clip=CLIP.GradientClipByGlobalNorm(0.5)))
 def sentiment_convolutions(x, y):
     e = L.embedding(x, [20, 6], is_sparse=True)
@@ -119,7 +103,7 @@ def vgg_with_dropout_of_none(x, y):
     return L.mean(L.cross_entropy(L.fc(h, 3, act="softmax"), y))
 
 
-@net(ids=words(1, rows=(1, 3)), more=words(1, rows=(1, 3)), dense=Feed(5), y=Feed(1, classes=2), optimizer=lambda: O.Adam(0.02, lazy_mode=True))
+@net("parts", ["auc"], equal=True, ids=words(1, rows=(1, 3)), more=words(1, rows=(1, 3)), dense=Feed(5), y=Feed(1, classes=2), optimizer=lambda: O.Adam(0.02, lazy_mode=True))
 def ctr_of_slots(ids, more, dense, y):
     """The CTR example: slots pooled, AUC beside"""
     init = fluid.initializer.Uniform(-0.1, 0.1)
@@ -150,7 +134,7 @@ def book_of_words(a, b, c, d, next):
     return L.mean(L.cross_entropy(L.fc(h, 20, act="softmax"), next))
 
 
-@net("parts", x=words(1, rows=(1, 4)), pos=words(1, rows=(1, 4)), neg=words(1, rows=(1, 4)))
+@net(x=words(1, rows=(1, 4)), pos=words(1, rows=(1, 4)), neg=words(1, rows=(1, 4)))
 def tag_space(x, pos, neg):
     """PaddleRec's TagSpace: hinge over the worst of negatives, shared tables"""
     def text(t):
@@ -277,14 +261,14 @@ def counted_array(x, y):
     return squared(L.fc(L.array_read(array, n), 1), y)
 
 
-@net(x=Feed(8), y=LABEL, verdict="parts")
+@net(x=Feed(8), y=LABEL, verdict="drawn")
 def half_dropped(x, y):
     h = L.dropout(L.fc(x, 8, act="relu"), 0.3, seed=5, dropout_implementation="upscale_in_train")
     h = L.dropout(L.fc(h, 8, act="relu"), 0.3, seed=7)
     return loss_of(L.fc(h, 3), y)
 
 
-@net("parts", x=IMAGE, y=LABEL)
+@net(x=IMAGE, y=LABEL)
 def data_and_spectral_norms(x, y):
     w = L.spectral_norm(L.create_parameter([4, 3, 3, 3], "float32"), power_iters=2)
     h = L.reduce_sum(L.square(w)) * 0.01

@@ -182,7 +182,7 @@ class Apart:
             paddle.optimizer.Adam(self.rate, beta1=0.5, parameters=own).minimize(loss, parameters=own)
 
 
-@net("Conditional VAE: labels joined, noise drawn by the framework", "drawn", image=numbers(1, 8, 8), label=classes(4), steps=5, optimizer="adam", rate=0.01)
+@net("Conditional VAE: labels joined, noise drawn by the framework; a sum over the batch beside a mean, which no job is made of", "coupled", image=numbers(1, 8, 8), label=classes(4), steps=5, optimizer="adam", rate=0.01)
 def conditional_vae(image, label):
     c = F.one_hot(label, 4)
     h = F.relu(nn.Linear(68, 16)(paddle.concat([image.flatten(1), c], 1)))

@@ -194,4 +194,4 @@ def slots_and_counts(words, show, y):
 
 @net("Noise-contrastive estimation without a bias", "drawn", words=classes(20, 4), next=classes(20, 1), steps=5)
 def nce_without_bias(words, next):
-    return paddle.mean(static.nn.nce(paddle.mean(table(20, 6)(words), 1), next, 20, num_neg_samples=4, seed=3, bias_attr=False))
+    return paddle.mean(static.nn.nce(paddle.mean(nn.Embedding(20, 6)(words), 1), next, 20, num_neg_samples=4, seed=3, bias_attr=False))

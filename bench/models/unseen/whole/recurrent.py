@@ -130,7 +130,7 @@ class Cell(nn.RNNCellBase):
         return new, new
 
 
-@net("A cell of a user in the library's loop, both ways", words=WORDS, label=LABEL, steps=5)
+@net("A cell of a user in the library's loop, both ways", "parts", ["while"], equal=True, words=WORDS, label=LABEL, steps=5)
 def users_cells(words, label):
     out, _ = nn.BiRNN(Cell(), Cell())(embedded(words))
     return F.cross_entropy(nn.Linear(12, 3)(out.mean(1)), label)

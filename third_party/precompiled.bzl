@@ -1,7 +1,6 @@
 """Headers of system libraries that are parsed once.
 
-MLIR's headers are most of what compiling one of our files costs: with them precompiled such a file takes a third to
-a half of the time. The compiler takes the one file of the folder `pch` that was made with its own options (.bazelrc
+Parsing MLIR's headers is most of what compiling one of our files costs. The compiler takes the one file of the folder `pch` that was made with its own options (.bazelrc
 names the folder and says for which files): there is one for each set of options that occurs.
 """
 

@@ -675,6 +675,20 @@ class Measurement:
         return recall, holes
 
 
+def conclude(flags, noise, recall, holes):
+    """Ends the process with what a measurement has to say to what its flags demand."""
+    failed = []
+    if noise:
+        failed.append("%d right jobs are not verified" % noise)
+    if recall < flags.least:
+        failed.append("recall is %.4f, demanded is %.4f" % (recall, flags.least))
+    if flags.holes is not None and holes > flags.holes:
+        failed.append("%d holes, %d are allowed" % (holes, flags.holes))
+    for text in failed:
+        print("FAILED: " + text)
+    sys.exit(1 if failed else 0)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tools")
@@ -700,16 +714,7 @@ def main():
         for case, options in wanted.items():
             measurement.measure(case, options)
         recall, holes = measurement.report()
-    failed = []
-    if measurement.noise:
-        failed.append("%d right jobs are not verified" % measurement.noise)
-    if recall < flags.least:
-        failed.append("recall is %.4f, demanded is %.4f" % (recall, flags.least))
-    if flags.holes is not None and holes > flags.holes:
-        failed.append("%d holes, %d are allowed" % (holes, flags.holes))
-    for text in failed:
-        print("FAILED: " + text)
-    sys.exit(1 if failed else 0)
+    conclude(flags, measurement.noise, recall, holes)
 
 
 if __name__ == "__main__":

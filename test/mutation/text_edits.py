@@ -324,16 +324,7 @@ def main():
             for way in ways:
                 measurement.measure(case, way, ways)
         recall, holes = measurement.report()
-    failed = []
-    if measurement.noise:
-        failed.append("%d right jobs are not verified" % measurement.noise)
-    if recall < flags.least:
-        failed.append("recall is %.4f, demanded is %.4f" % (recall, flags.least))
-    if flags.holes is not None and holes > flags.holes:
-        failed.append("%d holes, %d are allowed" % (holes, flags.holes))
-    for text in failed:
-        print("FAILED: " + text)
-    sys.exit(1 if failed else 0)
+    run.conclude(flags, measurement.noise, recall, holes)
 
 
 if __name__ == "__main__":

@@ -215,21 +215,37 @@ int32_t SendEdgesGrad(OpCall& call) {
   });
 }
 
+namespace {
+
+// Edges of which both ends have something to say.
+struct BothEnds {
+  bool multiplies = false;
+  Message message;
+  std::vector<int64_t> from, to;  // rows of x and of y
+};
+
+bool BothEndsOf(OpCall& call, std::string_view text, const DtBuffer& x, const DtBuffer& y,
+                const DtBuffer& source, const DtBuffer& target, BothEnds& ends) {
+  if (!MultipliesOf(call, text, ends.multiplies) || !MessageOf(call, x, y, ends.message) ||
+      !RowsOf(call, source, x, x.dims[0], ends.from) ||
+      !RowsOf(call, target, y, y.dims[0], ends.to))
+    return false;
+  return ends.from.size() == ends.to.size() ||
+         (call.Fail("'%s' and '%s' differ in extent", source.name, target.name), false);
+}
+
+}  // namespace
+
 // x, y, src_index, dst_index; message_op -> out: a message for each edge
 int32_t SendBoth(OpCall& call) {
   using A = args::dt_send_both;
-  const DtBuffer &x = call.Arg(A::x), &y = call.Arg(A::y), &source = call.Arg(A::src_index),
-                 &target = call.Arg(A::dst_index);
+  const DtBuffer &x = call.Arg(A::x), &y = call.Arg(A::y);
   DtBuffer& out = call.Arg(A::out);
-  bool multiplies = false;
-  Message message;
-  std::vector<int64_t> from, to;
-  if (!MultipliesOf(call, call.Text(A::message_op), multiplies) ||
-      !MessageOf(call, x, y, message) || !RowsOf(call, source, x, x.dims[0], from) ||
-      !RowsOf(call, target, y, y.dims[0], to))
+  BothEnds ends;
+  if (!BothEndsOf(call, call.Text(A::message_op), x, y, call.Arg(A::src_index),
+                  call.Arg(A::dst_index), ends))
     return 1;
-  if (from.size() != to.size())
-    return call.Fail("'%s' and '%s' differ in extent", source.name, target.name);
+  const auto& [multiplies, message, from, to] = ends;
   std::vector<int64_t> dims = message.dims;
   dims.insert(dims.begin(), static_cast<int64_t>(from.size()));
   if (!call.Resize(out, dims)) return 1;
@@ -247,17 +263,12 @@ int32_t SendBoth(OpCall& call) {
 // x, y, src_index, dst_index, out@GRAD; message_op -> x@GRAD, y@GRAD
 int32_t SendBothGrad(OpCall& call) {
   using A = args::dt_send_both_grad;
-  const DtBuffer &x = call.Arg(A::x), &y = call.Arg(A::y), &source = call.Arg(A::src_index),
-                 &target = call.Arg(A::dst_index), &gradient = call.Arg(A::out_GRAD);
-  bool multiplies = false;
-  Message message;
-  std::vector<int64_t> from, to;
-  if (!MultipliesOf(call, call.Text(A::message_op), multiplies) ||
-      !MessageOf(call, x, y, message) || !RowsOf(call, source, x, x.dims[0], from) ||
-      !RowsOf(call, target, y, y.dims[0], to))
+  const DtBuffer &x = call.Arg(A::x), &y = call.Arg(A::y), &gradient = call.Arg(A::out_GRAD);
+  BothEnds ends;
+  if (!BothEndsOf(call, call.Text(A::message_op), x, y, call.Arg(A::src_index),
+                  call.Arg(A::dst_index), ends))
     return 1;
-  if (from.size() != to.size())
-    return call.Fail("'%s' and '%s' differ in extent", source.name, target.name);
+  const auto& [multiplies, message, from, to] = ends;
   if (Elements(gradient) != static_cast<int64_t>(from.size()) * message.width())
     return call.Fail("'%s' has not the extents of the messages", gradient.name);
   Sides sides;

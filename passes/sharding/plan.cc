@@ -354,7 +354,14 @@ void ShardPlan::chooseStored() {
         return isCut(use) || (options_.keepsParts && canGather(use, own));
       });
     });
-    if (!fits || !canStore(var)) continue;
+    if (!fits || !canStore(var)) {
+      // Stage 3 is asked for, and of this parameter there will be stage 1.
+      if (options_.keepsParts && var.getParameter())
+        kept_[fits ? "start-up is not known to make it"
+                   : "is read where its parts cannot be put together"]
+            .push_back(var.getSymName().str());
+      continue;
+    }
     stored_.push_back(var);
     for (pd::GetOp get : own.gets) {
       pieces_[get.getValue()] = Piece::Part;

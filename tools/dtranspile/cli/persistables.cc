@@ -76,11 +76,14 @@ void noteTerms(Tool& tool, Runnable& runnable) {
   std::vector<std::string> names;
   for (const RunnableRole& role : runnable.roles) {
     if (!role.op) continue;
+    const std::map<std::string, int64_t> sizes(role.mesh.begin(), role.mesh.end());
+    const auto isTerm = [&](dist::AxisRelAttr axis) {
+      const auto size = sizes.find(axis.getAxis().getValue().str());
+      return axis.getState() == dist::StateKind::Partial && size != sizes.end() && size->second > 1;
+    };
     for (auto var : dist::RoleOp(role.op).getBody().front().getOps<pd::VarOp>()) {
       auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
-      if (relation && llvm::any_of(relation.getAxes(), [](dist::AxisRelAttr axis) {
-            return axis.getState() == dist::StateKind::Partial;
-          }))
+      if (relation && llvm::any_of(relation.getAxes(), isTerm))
         names.push_back(var.getSymName().str());
     }
   }

@@ -28,10 +28,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import run  # noqa: E402
 from editors import EDITS, Editor  # noqa: E402
 from texts import Text, indent  # noqa: E402
+from ways import OPTIONS, STAGES  # noqa: E402
 
 
 def flags_of(way):
-    return run.OPTIONS.get(way) or run.STAGES[way]
+    return OPTIONS.get(way) or STAGES[way]
 
 
 class Jobs:

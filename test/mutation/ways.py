@@ -1,0 +1,185 @@
+"""Ways of distributing a program, of which wrong jobs are made: name -> flags of transpile."""
+
+# Ways through data parallelism: name -> flags of transpile.
+OPTIONS = {
+    "plain": ["--trainers", "2", "--fuse-all-reduce-ops", "false"],
+    "thirds": ["--trainers", "3"],
+    "thirds_local_sgd": ["--trainers", "3", "--collective-mode", "local_sgd"],
+    "thirds_merged": ["--trainers", "3", "--gradient-merge", "--gradient-merge-k-steps", "3"],
+    "buckets": ["--trainers", "4", "--nccl-comm-num", "2"],
+    "hierarchical": [
+        "--trainers",
+        "4",
+        "--use-hierarchical-allreduce",
+        "--hierarchical-allreduce-inter-nranks",
+        "2",
+    ],
+    "local_sgd": ["--trainers", "2", "--collective-mode", "local_sgd"],
+    "sync": ["--trainers", "2", "--sync-batch-norm"],
+    "lamb": ["--trainers", "2", "--lamb"],
+    "lars": ["--trainers", "2", "--lars"],
+    "merged": ["--trainers", "2", "--gradient-merge", "--gradient-merge-k-steps", "2"],
+    "recompute": ["--trainers", "2", "--recompute", "--recompute-checkpoints", "sqrt"],
+    "every_third": ["--trainers", "2", "--collective-mode", "local_sgd", "--localsgd-k-steps", "3"],
+    "half": ["--trainers", "2", "--fp16-allreduce"],
+    "sharding": ["--trainers", "2", "--sharding"],
+    "owner": ["--trainers", "2", "--sharding", "--sharding-form", "owner"],
+    "owner_stage3": ["--trainers", "4", "--sharding", "--sharding-form", "owner", "--sharding-degree", "2", "--sharding-stage", "3"],
+    "replicas": ["--trainers", "4", "--sharding", "--sharding-degree", "2"],
+    "shards_stages": ["--trainers", "4", "--sharding", "--pipeline", "--accumulate-steps", "2"],
+    "shards_split": ["--trainers", "4", "--sharding", "--tensor-parallel", "--tensor-parallel-degree", "2"],
+    "stage3": ["--trainers", "2", "--sharding", "--sharding-stage", "3"],
+    "amp": ["--trainers", "2", "--amp"],
+    "amp_static": ["--trainers", "2", "--amp", "--use-dynamic-loss-scaling=false"],
+    "amp_bfloat16": ["--trainers", "2", "--amp", "--amp-dtype", "bfloat16"],
+    "asp": ["--trainers", "2", "--asp"],
+    "lookahead": ["--trainers", "2", "--lookahead", "--lookahead-k", "2"],
+    "pserver": ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
+    + ["--min-block-size", "8", "--allow-small-blocks"],
+}
+SERVERS = ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
+SERVERS += ["--min-block-size", "8", "--allow-small-blocks"]
+MERGED = ["--gradient-merge", "--gradient-merge-k-steps", "2"]
+LAYERS = ["--tensor-parallel", "--tensor-parallel-degree", "2"]
+# Not of every program: a CASE@OPTION names them.
+STAGES = {
+    "asp_by_size": ["--trainers", "2", "--asp", "--asp-mask-algo", "mask_2d_greedy"],
+    "asp_by_sum": ["--trainers", "2", "--asp", "--asp-mask-algo", "mask_2d_best"],
+    "asp_sharding": ["--trainers", "2", "--asp", "--sharding"],
+    "asp_servers": SERVERS + ["--asp"],
+    "asp_stages": ["--trainers", "2", "--asp", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],
+    "lookahead_sharding": ["--trainers", "2", "--lookahead", "--lookahead-k", "2", "--sharding"],
+    "lookahead_stages": ["--trainers", "2", "--lookahead", "--lookahead-k", "2"]
+    + ["--pipeline", "--stages", "2", "--accumulate-steps", "2"],
+    "amp_local_sgd": ["--trainers", "2", "--amp", "--collective-mode", "local_sgd"],
+    "amp_merged": ["--trainers", "2", "--amp"] + MERGED,
+    "amp_recompute": ["--trainers", "2", "--amp"]
+    + ["--recompute", "--recompute-checkpoints", "sqrt"],
+    "lamb_merged": ["--trainers", "2", "--lamb"] + MERGED,
+    "lars_merged": ["--trainers", "2", "--lars"] + MERGED,
+    "sharding2": ["--trainers", "2", "--sharding", "--sharding-stage", "2"],
+    "amp_sharding": ["--trainers", "2", "--sharding", "--sharding-stage", "3", "--amp"],
+    "amp_pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2", "--amp"],
+    "recompute_pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2"]
+    + ["--recompute", "--recompute-checkpoints", "sqrt"],
+    "adaptive": ["--trainers", "2", "--adaptive-localsgd", "--adaptive-localsgd-init-k-steps", "3"],
+    "sharding_lamb": ["--trainers", "2", "--sharding", "--lamb"],
+    "half_buckets": ["--trainers", "4", "--fp16-allreduce"],
+    "async": SERVERS + ["--preset", "async"],
+    "half_async": SERVERS + ["--preset", "half_async"],
+    "geo": SERVERS + ["--preset", "geo", "--geo-sgd-need-push-nums", "2"],
+    "dc_asgd": SERVERS + ["--preset", "async", "--enable-dc-asgd"],
+    "dgc": ["--trainers", "2", "--dgc"],
+    "dgc_all": ["--trainers", "2", "--dgc", "--dgc-min-size", "1", "--dgc-sparsity", "0.75"],
+    "offload": ["--trainers", "2", "--recompute", "--recompute-checkpoints", "sqrt"]
+    + ["--recompute-offload"],
+    "layers_lamb": ["--trainers", "4"] + LAYERS + ["--lamb"],
+    "layers_lars": ["--trainers", "4"] + LAYERS + ["--lars"],
+    "layers_stage3": ["--trainers", "4"] + LAYERS + ["--sharding", "--sharding-stage", "3"],
+    "sharding_lars": ["--trainers", "2", "--sharding", "--lars"],
+    "lamb_every_third": ["--trainers", "2", "--lamb", "--collective-mode", "local_sgd"]
+    + ["--localsgd-k-steps", "3"],
+    "layers": ["--trainers", "2"] + LAYERS,
+    "layers_vocabulary": ["--trainers", "2"] + LAYERS + ["--tensor-parallel-min-vocabulary", "12"],
+    "layers_sequences": ["--trainers", "2"] + LAYERS + ["--sequence-parallel"],
+    "layers_replicas": ["--trainers", "4"] + LAYERS,
+    "layers_merged": ["--trainers", "4"] + LAYERS + MERGED,
+    "layers_amp": ["--trainers", "2"] + LAYERS + ["--amp"],
+    "layers_recompute": ["--trainers", "2"] + LAYERS
+    + ["--recompute", "--recompute-checkpoints", "sqrt"],
+    "layers_stages": ["--trainers", "4"] + LAYERS + ["--pipeline", "--accumulate-steps", "2"],
+    "parallel_input": ["--trainers", "4"] + LAYERS + ["--input-parallel", "mp"],
+    "pipeline": ["--trainers", "2", "--pipeline", "--accumulate-steps", "2"],
+    "pipeline_replicas": ["--trainers", "4", "--pipeline", "--accumulate-steps", "2"],
+    "pipeline_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],
+}
+
+# Schedules, tables, and three features and more together.
+PIPELINE = ["--pipeline", "--accumulate-steps", "2"]
+SQRT = ["--recompute", "--recompute-checkpoints", "sqrt"]
+STAGES.update({
+    "stages_first": [
+        "--trainers",
+        "2",
+        "--pipeline",
+        "--accumulate-steps",
+        "4",
+        "--schedule-mode",
+        "F-then-B",
+    ],
+    "stages_interleaved": [
+        "--trainers",
+        "2",
+        "--pipeline",
+        "--stages",
+        "2",
+        "--virtual-stages",
+        "2",
+        "--accumulate-steps",
+        "4",
+    ],
+    "stages_weights": [
+        "--trainers",
+        "2",
+        "--pipeline",
+        "--stages",
+        "2",
+        "--accumulate-steps",
+        "4",
+        "--schedule-mode",
+        "ZB-H1",
+    ],
+    "stages_of_cost": ["--trainers", "2", "--pipeline", "--stages", "2", "--accumulate-steps", "2"],
+    "stages_merged_amp": ["--trainers", "2", "--amp"] + PIPELINE + MERGED,
+    "stages_layers_shards": ["--trainers", "8", "--sharding"] + PIPELINE + LAYERS,
+    "stages_lamb_amp": ["--trainers", "4", "--lamb", "--amp", "--stages", "2"] + PIPELINE,
+    "shards_merged_amp": ["--trainers", "2", "--sharding", "--amp"] + MERGED,
+    "shards_recompute_lamb": ["--trainers", "4", "--sharding", "--sharding-degree", "2", "--lamb"]
+    + SQRT,
+    "shards3_merged_recompute": ["--trainers", "2", "--sharding", "--sharding-stage", "3"]
+    + MERGED
+    + SQRT,
+    "shards_half": ["--trainers", "4", "--sharding", "--sharding-degree", "2", "--fp16-allreduce"],
+    "shards_asp_lookahead": [
+        "--trainers",
+        "2",
+        "--sharding",
+        "--asp",
+        "--lookahead",
+        "--lookahead-k",
+        "2",
+    ],
+    "merged_lars_recompute": ["--trainers", "4", "--lars"] + MERGED + SQRT,
+    "amp_lookahead_asp": ["--trainers", "2", "--amp", "--asp", "--lookahead", "--lookahead-k", "2"],
+    "amp_offload": ["--trainers", "2", "--amp", "--recompute-offload"] + SQRT,
+    "pure_half": ["--trainers", "2", "--amp", "--use-pure-fp16", "--use-fp16-guard", "false"],
+    "pure_brain": ["--trainers", "2", "--amp", "--use-pure-bf16", "--use-fp16-guard", "false"],
+    "sequences_amp": ["--trainers", "2", "--amp", "--sequence-parallel"] + LAYERS,
+    "sequences_recompute": ["--trainers", "4", "--sequence-parallel"] + LAYERS + SQRT,
+    "layers_shards_merged": ["--trainers", "4", "--sharding"] + LAYERS + MERGED,
+    "input_shards": ["--trainers", "4", "--sharding", "--input-parallel", "mp"] + LAYERS,
+    "input_amp": ["--trainers", "4", "--amp", "--input-parallel", "mp"] + LAYERS,
+    "dgc_ramp": ["--trainers", "2", "--dgc", "--dgc-min-size", "1", "--dgc-sparsity", "0.5", "0.75"]
+    + ["--dgc-rampup-begin-step", "1", "--dgc-rampup-step", "2"],
+    "adaptive_lamb": ["--trainers", "4", "--adaptive-localsgd", "--lamb"],
+    "local_later": [
+        "--trainers",
+        "4",
+        "--collective-mode",
+        "local_sgd",
+        "--localsgd-k-steps",
+        "2",
+        "--localsgd-begin-step",
+        "2",
+    ],
+    "summed": ["--trainers", "4", "--scale-strategy", "sum"],
+    "divided": ["--trainers", "2", "--scale-strategy", "reference"],
+    "servers_lamb": SERVERS + ["--lamb"],
+    "servers_recompute": SERVERS + SQRT,
+    "servers_summed": SERVERS + ["--sum-distributed-tables"],
+    "servers_whole": SERVERS + ["--slice-var-up", "false"],
+    "async_merged": SERVERS
+    + ["--preset", "async", "--max-merge-var-num", "2", "--independent-recv-thread"],
+    "async_thread": SERVERS + ["--preset", "async", "--independent-recv-thread"],
+    "async_later": SERVERS + ["--preset", "async", "--min-send-grad-num-before-recv", "8"],
+})

@@ -95,7 +95,8 @@ void Fill(void* data, int64_t count, const std::vector<From>& numbers) {
 }
 
 void Elements(exec::Value& value, const std::string& text) {
-  std::memset(value.data(), 0, static_cast<size_t>(value.bytes()));
+  // One without elements has no memory.
+  if (value.bytes() > 0) std::memset(value.data(), 0, static_cast<size_t>(value.bytes()));
   if (text.empty()) return;
   const auto whole = [&] { return Numbers<int64_t>(text); };
   const auto real = [&] { return Numbers<double>(text); };

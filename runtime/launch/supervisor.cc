@@ -89,7 +89,7 @@ void Supervisor::Watch() {
     ReadControl(i);
     ReadLog(i);
   }
-  if (failure_) Blame();
+  if (failure_) AttributeFailure();
   if (failure_) SayWhere();
   ShowProgress(true);
 }
@@ -313,7 +313,7 @@ void Supervisor::Fail(Failure failure) {
 }
 
 // Ranks that wait in vain may wait for one that has been stopped; that one is to be named.
-void Supervisor::Blame() {
+void Supervisor::AttributeFailure() {
   if (failure_->weight != Failure::kWaiting) return;
   for (size_t i = 0; i < children_.size(); ++i) {
     if (!children_[i].process.running() || !children_[i].process.Stopped()) continue;
@@ -354,7 +354,7 @@ void Supervisor::Advance() {
                      : since >= term || interrupted_by_ != 0 ? SIGTERM
                                                              : 0;
   if (wanted == 0 || wanted == signalled_) return;
-  if (signalled_ == 0) Blame();
+  if (signalled_ == 0) AttributeFailure();
   for (Child& child : children_) child.process.Signal(wanted);
   signalled_ = wanted;
 }

@@ -46,11 +46,13 @@ std::string beginsAs(pd::VarOp var, mlir::Operation* table) {
 // are saved and loaded in its place): an op that uses one is refused.
 LogicalResult addVariables(mlir::Operation* table, const CompileOptions& options, Plan& plan,
                            Variables& variables) {
-  for (auto var : table->getRegion(0).getOps<pd::VarOp>()) {
+  auto vars = table->getRegion(0).getOps<pd::VarOp>();
+  // Of one role, all of them: to look for it costs a walk over the table.
+  dist::MeshOp mesh = vars.empty() ? dist::MeshOp() : dist::meshOf(*vars.begin());
+  for (auto var : vars) {
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(var.getType());
     auto dtype = tensor ? pd::dtypeOf(tensor.getElementType()) : std::nullopt;
     if (!dtype || var->hasAttr(pd::kPartsAttr)) continue;
-    dist::MeshOp mesh = dist::meshOf(var);
     auto layout = layoutOf(var, var, mesh);
     if (failed(layout)) return failure();
     std::vector<int64_t> dims(tensor.getShape().begin(), tensor.getShape().end());

@@ -121,10 +121,11 @@ absl::Status ForEachOfFolder(const InitConfig& init, const MissingInitials& miss
   return absl::OkStatus();
 }
 
-// Whether a number is one of the type's; floats take any.
+// Whether a number is one of the type's. Floats take any that does not round to infinity.
 bool Holds(DType type, double value) {
-  const double most = type == DType::kInt32 ? 0x1p31 : 0x1p63;
+  if (type == DType::kFloat32) return std::isfinite(static_cast<float>(value));
   if (type != DType::kInt32 && type != DType::kInt64) return true;
+  const double most = type == DType::kInt32 ? 0x1p31 : 0x1p63;
   return value >= -most && value < most && std::trunc(value) == value;
 }
 

@@ -123,6 +123,10 @@ TEST_CASE("values come from files, then from the start-up program; rates per ste
     place.config.per_step = {{"counter", {wrong, 1}}};
     CHECK(place.Error().find("'counter' is int32, which has no value") != std::string::npos);
   }
+  for (double wrong : {1e39, -4e38}) {
+    place.config.per_step = {{"rate", {1, wrong}}};
+    CHECK(place.Error().find("'rate' is float32, which has no value") != std::string::npos);
+  }
   place.config.per_step.clear();
   WriteFloats(place.Path("init/w"), {2}, {1, 1});
   CHECK(place.Error().find("'w' is float32[2], the program declares float32[4]") !=

@@ -232,7 +232,7 @@ void diagEmbed(RuleContext& context) {
 // X with Y on the diagonals of two dims, which must be whole; linear in both together.
 void fillDiagonals(RuleContext& context) {
   const pd::OpView& op = context.op();
-  const bool back = op.type().ends_with("_grad");
+  const bool back = op.spec()->gradient;
   mlir::Value x = op.input(back ? "Out@GRAD" : "X"), y = back ? mlir::Value() : op.input("Y");
   if (!x || (!back && (!y || rankOf(y) != rankOf(x) - 1))) return;
   const int rank = rankOf(x), first = normalAxis(op.getInt("dim1"), rank),

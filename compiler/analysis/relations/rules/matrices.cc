@@ -86,7 +86,7 @@ void diagonal(RuleContext& context) {
 // Of a linear system per matrix: X [..., n, n], Y [..., n, k] or [..., n], batches equal.
 void solve(RuleContext& context) {
   const pd::OpView& op = context.op();
-  const bool back = op.type().ends_with("_grad");
+  const bool back = op.spec()->gradient;
   mlir::Value x = op.input("X"), y = op.input("Y"), out = op.input("Out"),
               gradient = op.input("Out@GRAD");
   if (!x || !y || (back && (!out || !gradient))) return;
@@ -146,7 +146,7 @@ void multiDot(RuleContext& context) {
 // Lines along the axes, which must be whole; linear.
 void transformed(RuleContext& context) {
   const pd::OpView& op = context.op();
-  const bool back = op.type().ends_with("_grad");
+  const bool back = op.spec()->gradient;
   mlir::Value from = op.input(back ? "Out@GRAD" : "X"), like = back ? op.input("X") : mlir::Value();
   if (!from) return;
   Labels labels = ownLabels(from);

@@ -123,12 +123,25 @@ LogicalResult verifyBatch(Operation* feed, BatchAttr batch, MeshOp mesh) {
   return mlir::success();
 }
 
-// D32: axes that draws differ along are those of the mesh.
+// Whether an op runs once per coordinate of an axis of time.
+bool runsAlong(Operation* op, mlir::StringAttr timeAxis) {
+  for (auto micro = op->getParentOfType<MicroOp>(); micro;
+       micro = micro->getParentOfType<MicroOp>())
+    if (llvm::is_contained(micro.getAxes(), timeAxis)) return true;
+  return false;
+}
+
+// D32: axes that draws differ along are those of the mesh, and of its axes of time those of the
+// loops around: outside of them no step has a coordinate there.
 LogicalResult verifyStreams(Operation* draw, mlir::ArrayAttr streams, MeshOp mesh) {
-  for (auto axis : streams.getAsRange<mlir::StringAttr>())
+  for (auto axis : streams.getAsRange<mlir::StringAttr>()) {
     if (!mesh.sizeOf(axis))
       return draw->emitOpError("D32: dist.streams names '")
              << axis.getValue() << "', which is no axis of @" << mesh.getSymName();
+    if (!mesh.indexOf(axis) && !runsAlong(draw, axis))
+      return draw->emitOpError("D32: dist.streams names '")
+             << axis.getValue() << "', an axis of time, and stands in no dist.micro over it";
+  }
   return mlir::success();
 }
 

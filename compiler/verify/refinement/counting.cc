@@ -94,6 +94,12 @@ std::optional<int64_t> valueOf(const Terms& terms, TermId term,
   return std::nullopt;
 }
 
+bool isCountedUp(const Atom* atom) {
+  if (!atom || !atom->op || atom->type != "increment" || atom->operands.size() != 1) return false;
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(atom->op->getResult(0).getType());
+  return type && type.getElementType().isInteger(64);
+}
+
 std::vector<std::string> variablesOf(const Terms& terms, TermId term) {
   std::vector<std::string> found;
   std::set<TermId> seen = {term};

@@ -130,7 +130,7 @@ bool Proof::isPeriodic(AtomId due, const std::map<std::string, int64_t>& counter
       !valueOf(terms_, equal.operands[1], {}))
     return false;
   auto counts = [&](const Atom* atom, const std::string& name) {
-    return atom && atom->type == "increment" && atom->operands[0] == variableTerm(terms_, name);
+    return isCountedUp(atom) && atom->operands[0] == variableTerm(terms_, name);
   };
   return llvm::all_of(counters, [&](const auto& counter) {
     const std::string& name = counter.first;

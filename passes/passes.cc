@@ -31,6 +31,7 @@
 #include "passes/reduce-gradients/pass.h"
 #include "passes/scale-loss/pass.h"
 #include "passes/select-updates/pass.h"
+#include "passes/settle-roles/pass.h"
 #include "passes/sharding-owner/pass.h"
 #include "passes/sharding/pass.h"
 #include "passes/sync-batch-norm/pass.h"
@@ -70,6 +71,7 @@ void registerAll() {
   registerReduceGradients();
   registerScaleLoss();
   registerSelectUpdates();
+  registerSettleRoles();
   registerLocalSgd();
   registerSharding();
   registerShardingOwner();

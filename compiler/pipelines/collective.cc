@@ -115,6 +115,10 @@ bool mergesGradients(const Strategy& s) { return s.gradient_merge && s.gradient_
 bool changesProgram(const Strategy& s) {
   return s.amp || s.recompute || s.lars || s.lamb || s.asp || s.lookahead || mergesGradients(s);
 }
+// Sums of gradients and parts of updates go by gradients, and need no roles of other ops.
+bool goesByRoles(const Strategy& s) {
+  return changesProgram(s) || isPipelined(s) || isUpdatedByServers(s);
+}
 bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
 
 // One rank's program of a group becomes the whole one, of which the others are made.
@@ -125,6 +129,7 @@ const Step kSteps[] = {
     {"check-source", Told::Nothing, always},
     // What changes the program of one device; the other one is kept beside it.
     {"keep-source", Told::Nothing, changesProgram},
+    {"settle-roles", Told::Nothing, goesByRoles},
     {"amp", Told::Pieces, [](const Strategy& s) { return s.amp; }, "amp"},
     {"recompute", Told::Nothing, [](const Strategy& s) { return s.recompute; }, "recompute"},
     {"lars", Told::Nothing, [](const Strategy& s) { return s.lars; }, "lars"},
@@ -214,7 +219,8 @@ std::string optionsOf(const Step& step, const Strategy& strategy) {
   if (step.told == Told::Pieces &&
       (isPipelined(strategy) || isOwned(strategy) || isServed(strategy)))
     text += " apart=true";
-  if (llvm::StringRef(step.pass) == "amp" && isServed(strategy)) text += " by_block=true";
+  if (llvm::is_contained({"amp", "settle-roles"}, llvm::StringRef(step.pass)) && isServed(strategy))
+    text += " by_block=true";
   if (servers || step.told == Told::ServerCount)
     text += " servers=" + std::to_string(serverCount(strategy));
   if (step.told == Told::Serving) text += " serve=" + serveMode(strategy);

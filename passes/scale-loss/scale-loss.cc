@@ -25,7 +25,8 @@ class ScaleLoss : public impl::ScaleLossBase<ScaleLoss> {
     if (seeds.empty()) {
       job->main.emitError(
           "no op has the roles Backward and Loss: nothing seeds the gradients; is this a training "
-          "program?");
+          "program? Those that paddle.static.gradients takes do not say that they are: take "
+          "gradients of parameters by append_backward, or an optimizer's backward");
       return signalPassFailure();
     }
     mlir::FailureOr<double> factor = 1.0 / static_cast<double>(job->ranks);

@@ -224,6 +224,14 @@ std::string writeOutNorms(mlir::DictionaryAttr change, const Context& at) {
          listText(at.changes.writtenOut);
 }
 
+// Roles say nothing of what ops compute: variables are held against each other as ever.
+std::string settleRoles(mlir::DictionaryAttr change, const Context& at) {
+  at.changes.settled = words(change, "values");
+  return std::to_string(at.changes.settled.size()) +
+         " values that the program's author computes between gradients and updates, or behind "
+         "them, belong to the update";
+}
+
 struct ChangeRow {
   const char* pass;
   std::string (*read)(mlir::DictionaryAttr, const Context&);
@@ -237,6 +245,7 @@ constexpr ChangeRow kChanges[] = {
     {"lars", lars},
     {"lookahead", lookahead},
     {"recompute", recompute},
+    {"settle-roles", settleRoles},
     {"write-out-norms", writeOutNorms},
 };
 

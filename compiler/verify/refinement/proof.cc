@@ -121,7 +121,9 @@ Effects Proof::source(pd::ProgramOp program, Gradients* gradients) {
           terms_.atom("merged gradient", "merged gradient of " + found->second, {}, nullptr));
       return gradients->merged[found->second] = merged;
     };
-  return follow(terms_, program, all);
+  Effects effects = follow(terms_, program, all);
+  for (const std::string& name : changes_.settled) effects.names.erase(name);
+  return effects;
 }
 
 void Proof::findCopies(pd::ProgramOp reference) {

@@ -32,8 +32,13 @@ void forEachFrameworkOp(pd::ProgramOp program, Callback callback) {
 
 }  // namespace
 
+// Of several losses (a program that minimises two) the one whose name is the first: stages of a
+// pipeline have them in another order than the program.
 std::string findLoss(pd::ProgramOp program) {
   std::string fromForward, fromGradient;
+  const auto isFirst = [](llvm::StringRef one, llvm::StringRef other) {
+    return std::pair(one.size(), one) < std::pair(other.size(), other);
+  };
   forEachFrameworkOp(program, [&](pd::OpView op) {
     int role = op.role();
     if (!(role & pd::kLoss) || op.operation()->getNumResults() == 0) return;
@@ -41,7 +46,8 @@ std::string findLoss(pd::ProgramOp program) {
     if (role & pd::kBackward) {
       // The seed of the backward part is called after the loss by the framework itself:
       // <loss>@GRAD.
-      if (fromGradient.empty()) fromGradient = name.take_front(name.find("@GRAD")).str();
+      llvm::StringRef loss = name.take_front(name.find("@GRAD"));
+      if (fromGradient.empty() || isFirst(loss, fromGradient)) fromGradient = loss.str();
     } else if (fromForward.empty()) {
       fromForward = op.hasOutput("Out") ? op.outputName("Out").str() : name.str();
     }

@@ -367,6 +367,20 @@ WHOLE = [
     "swish_equation",
 ]
 
+# Of the corpus whole, by the ways of distributing them.
+UPDATES = {
+    "accumulated_in_branch": ["amp", "merge", "stages"],
+    "adaptive_clip": ["amp", "merge", "servers", "stages"],
+    "annealed_tied": ["merge", "servers", "stages"],
+    "average_of_library": ["amp", "merge", "stages"],
+    "clip_by_history": ["amp", "merge", "servers", "stages"],
+    "copied_target": ["amp", "merge", "servers", "stages"],
+    "critic_at_once": ["amp", "stages"],
+    "merged_adamw": ["amp", "stages"],
+    "rate_in_a_branch": ["amp", "merge"],
+    "slow_by_hand": ["amp", "merge", "servers", "stages"],
+}
+
 # Trained with activations computed again: all cases of the corpora but those that draw what no dropout draws.
 RECOMPUTE = [
     "fluid18/adadelta_mlp",

@@ -28,6 +28,7 @@
 #include "passes/ps-startup/pass.h"
 #include "passes/recompute/pass.h"
 #include "passes/reduce-by-levels/pass.h"
+#include "passes/reduce-counts/pass.h"
 #include "passes/reduce-gradients/pass.h"
 #include "passes/scale-loss/pass.h"
 #include "passes/select-updates/pass.h"
@@ -67,6 +68,7 @@ void registerAll() {
   registerPsStartup();
   registerRecompute();
   registerReduceByLevels();
+  registerReduceCounts();
   registerReduceGradients();
   registerScaleLoss();
   registerSelectUpdates();

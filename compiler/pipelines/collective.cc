@@ -117,6 +117,11 @@ bool changesProgram(const Strategy& s) {
 }
 bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
 
+// The framework divides by a rank's own counts, and a stage knows those of one micro-batch only.
+bool reducesCounts(const Strategy& s) {
+  return reducesGradients(s) && !s.pipeline && s.scale_strategy != "reference";
+}
+
 // One rank's program of a group becomes the whole one, of which the others are made.
 bool isLifted(const Strategy& s) { return isSplit(s) && s.input_parallel == "mp"; }
 
@@ -157,6 +162,7 @@ const Step kSteps[] = {
     {"ps-startup", Told::Axes, isServed, "mode"},
     {"broadcast-startup", Told::Data,
      [](const Strategy& s) { return isReplicated(s) && (!s.pipeline || isSharded(s)); }},
+    {"reduce-counts", Told::Data, reducesCounts},
     {"scale-loss", Told::Data, reducesGradients},
     {"reduce-gradients", Told::Data, reducesGradients},
     {"fp16-all-reduce", Told::Axes,

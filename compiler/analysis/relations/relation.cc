@@ -67,6 +67,15 @@ bool Relation::hasTag(llvm::StringRef tag) const {
   return llvm::any_of(tags, [&](mlir::StringAttr one) { return one.getValue() == tag; });
 }
 
+Reading overRanks(const Reading& whole, const Axes& axes) {
+  Reading reading = whole;
+  for (unsigned axis = 0; whole.known && axis < axes.count(); ++axis)
+    if (const State& state = whole.states[axis];
+        axes.isData[axis] && state.isPartial() && state.reduce == dist::Reduce::Sum)
+      reading.scale = reading.scale * Rational(1, axes.sizes[axis]);
+  return reading;
+}
+
 std::string gradientSumText(const Rational& times) {
   return "the gradient of the loss is not divided by the number of ranks: gradients are " +
          times.text() + " times those of the reference";

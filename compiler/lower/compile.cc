@@ -41,6 +41,31 @@ std::string beginsAs(pd::VarOp var, mlir::Operation* table) {
              : "";
 }
 
+// Along which axes ranks do not have a variable alike, and what they have there: what is saved and
+// loaded is each rank's. Of a multiple of a sum nothing is known but that.
+std::vector<std::pair<std::string, std::string>> sharesOf(pd::VarOp var, dist::MeshOp mesh) {
+  std::vector<std::pair<std::string, std::string>> shares;
+  auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+  if (!relation || !mesh) return shares;
+  for (auto axis : mesh.getAxes().getAsRange<mlir::StringAttr>()) {
+    dist::AxisRelAttr state = relation.lookup(axis);
+    if (!state || state.getState() == dist::StateKind::Replicated ||
+        state.getState() == dist::StateKind::Split)
+      continue;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    os << stringifyStateKind(state.getState());
+    if (state.getState() == dist::StateKind::Partial)
+      os << '(' << stringifyReduce(state.getReduce()) << ')';
+    if (state.getState() == dist::StateKind::Different)
+      os << '(' << state.getTag().getValue() << ')';
+    if (relation.getNumerator() != relation.getDenominator())
+      os << " scale " << relation.getNumerator() << '/' << relation.getDenominator();
+    shares.emplace_back(axis.getValue().str(), std::move(text));
+  }
+  return shares;
+}
+
 // A buffer for every persistable of the symbol table; of one that is cut for a rank's part. Kinds
 // that are no dense tensor have none, nor have those whose storage is other variables' (their parts
 // are saved and loaded in its place): an op that uses one is refused.
@@ -66,12 +91,9 @@ LogicalResult addVariables(mlir::Operation* table, const CompileOptions& options
     const int buffer = plan.addBuffer(
         {.name = name, .space = Space::Persistent, .dtype = *dtype, .dims = std::move(dims)});
     variables[name] = plan.persistables.size();
-    auto relation = options.relations.find(name);
-    plan.persistables.push_back(
-        {name, buffer, var.getParameter(),
-         relation == options.relations.end() ? decltype(relation->second){} : relation->second,
-         selectorOf(var->getAttrOfType<dist::SelAttr>(dist::kAtAttr)), std::move(*layout),
-         beginsAs(var, table)});
+    plan.persistables.push_back({name, buffer, var.getParameter(), sharesOf(var, mesh),
+                                 selectorOf(var->getAttrOfType<dist::SelAttr>(dist::kAtAttr)),
+                                 std::move(*layout), beginsAs(var, table)});
   }
   return success();
 }

@@ -221,6 +221,7 @@ bool resumeFrom(Tool& tool, const Flags& flags, launch::JobSpec& spec, std::stri
   init = (*found)->folder;
   spec.first_step = (*found)->step;
   spec.skip = (*found)->fed;
+  spec.resumes = true;
   tool.note("goes on from step " + std::to_string(spec.first_step) + " (" + init + ")");
   return true;
 }
@@ -291,7 +292,7 @@ int run(Tool& tool, Flags& flags) {
     return kNo;
   mlir::FailureOr<SaveTarget> save = SaveTarget::open(tool, flags.save, scratch->path());
   if (mlir::failed(save)) return kNo;
-  if (spec.checkpoints || !save->folder().empty()) noteTerms(tool, compiled->runnable);
+  if (!save->folder().empty()) noteOwnValues(tool, compiled->runnable);
   std::optional<io::StagedFolder> fetched, traced, flown;
   if (!stage(tool, flags.saveFetches, fetched) || !stage(tool, flags.trace, traced) ||
       !stage(tool, flags.flight, flown))

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/printable.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/checkpoint.h"
 #include "runtime/exec/config.h"
@@ -437,7 +438,7 @@ int RunWorker(const std::string& path, const WorkerLinks& links) {
   HearRequests();
   const auto config = ReadConfig(path);
   if (!config.ok()) {
-    std::fprintf(stderr, "%s\n", std::string(config.status().message()).c_str());
+    std::fprintf(stderr, "%s\n", Printable(std::string(config.status().message())).c_str());
     return kWorkerUsage;
   }
   return RunRank(*config, links).status.ok() ? kWorkerDone : kWorkerFailed;

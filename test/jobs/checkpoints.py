@@ -196,7 +196,7 @@ def check_alone(runs, feeds):
     words = runs.job.words("--feeds", feeds, "--init", os.path.join(runs.job.case, "init"))
     first = runs.job.start(words + runs.to(folder, 1), {})
     await_checkpoint(folder)
-    more = ["--feeds", feeds, "--steps", "2", "--resume", *runs.to(folder, 1)]
+    more = ["--feeds", feeds, *runs.job.inputs()[2:], "--steps", "2", *runs.to(folder, 1)]
     runs.run("second", runs.job.path, *more, expected=REFUSED, fragments=["another run writes there"])
     if first.poll() is not None:
         fail("the first run has ended with %d" % first.returncode)

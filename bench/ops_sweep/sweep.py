@@ -45,28 +45,14 @@ def load_rows(path):
         return {row["type"]: row for row in json.load(f)}
 
 
-def differentiated(rows):
-    """Gradients that have one themselves."""
-    found = set()
-    for t in rows:
-        first = re.sub(r"_double_grad$|_grad_grad$", "_grad", t)
-        if first != t and rows[t]["native"]:
-            found.add(first)
-        if t.endswith("_triple_grad"):
-            found |= {t.replace("_triple_grad", end) for end in ("_double_grad", "_grad_grad")}
-    return found
-
-
 def wanted_rows(rows):
-    """What runs natively; first gradients come with what they belong to, second ones with the first.
-    What draws stays where nothing is drawn (`again` drops the others)."""
-    second = differentiated(rows)
+    """What runs natively; gradients come with what they belong to (raw.py has those of gradients).
+    What draws stays where nothing is drawn: `again` drops the others."""
     return {
         t: row
         for t, row in rows.items()
         if row["native"] and "host" not in row["effects"]
-        and (t in second or not t.endswith("_grad"))
-        and not row["runs_as"]["blocks"]
+        and not t.endswith("_grad") and not row["runs_as"]["blocks"]
     }  # fmt: skip
 
 

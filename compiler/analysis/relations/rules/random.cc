@@ -217,6 +217,12 @@ void demandStreams(RuleContext& context, mlir::Value data) {
                        "draws different numbers along axis " + axis +
                            ", whose ranks hold equal data, so that replicas drift apart",
                        "give the op a dist.streams without \"" + axis + "\""});
+    if (reading.states[a].isPartial() && differ[a])
+      context.violate({data, "random-streams",
+                       "draws different numbers along axis " + axis +
+                           ", whose ranks hold terms of one value, for which the reference draws "
+                           "once",
+                       "give the op a dist.streams without \"" + axis + "\""});
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "dialects/dist/dist.h"
 #include "test/compiler/verify/claims/elements.h"
 
 namespace dtranspile::claims {
@@ -22,39 +23,48 @@ struct Moments {
   double variance() const { return std::fmax(0, squares / kDraws - mean() * mean()); }
 };
 
-// Numbers of the parts in the order of the whole; empty where their extents do not add up.
-std::vector<double> joined(const Tensors& parts, const Tensor& whole, size_t dim) {
-  std::vector<double> all(static_cast<size_t>(countOf(whole)));
-  int64_t inner = numbersPerElement(whole.dtype), outer = 1, begin = 0;
-  for (size_t d = 0; d < whole.dims.size(); ++d)
-    (d < dim ? outer : inner) *= d == dim ? 1 : whole.dims[d];
-  for (const TensorPtr& part : parts) {
-    if (part->dims.size() != whole.dims.size()) return {};
-    for (size_t d = 0; d < whole.dims.size(); ++d)
-      if (d != dim && part->dims[d] != whole.dims[d]) return {};
-    const int64_t extent = part->dims[dim];
-    if (begin + extent > whole.dims[dim]) return {};
-    for (int64_t o = 0; o < outer; ++o)
-      for (int64_t i = 0; i < extent * inner; ++i)
-        all[static_cast<size_t>((o * whole.dims[dim] + begin) * inner + i)] =
-            number(*part, o * extent * inner + i);
-    begin += extent;
+// A value as [outer, extent, inner] around the dim that is cut; the flattened one as [1, elements,
+// numbers of one].
+struct Shape {
+  int64_t outer = 1, extent = 1, inner = 1;
+
+  Shape(const Tensor& tensor, int64_t dim) : inner(numbersPerElement(tensor.dtype)) {
+    if (dim == dist::kFlat) {
+      extent = countOf(tensor) / inner;
+      return;
+    }
+    const auto at = static_cast<size_t>(dim);
+    for (size_t d = 0; d < tensor.dims.size(); ++d)
+      (d < at ? outer : d == at ? extent : inner) *= tensor.dims[d];
   }
-  return begin == whole.dims[dim] ? all : std::vector<double>();
+};
+
+// Numbers of the parts in the order of the whole; empty where their extents do not add up.
+std::vector<double> joined(const Tensors& parts, const Tensor& whole, int64_t dim) {
+  std::vector<double> all(static_cast<size_t>(countOf(whole)));
+  const Shape of(whole, dim);
+  int64_t begin = 0;
+  for (const TensorPtr& part : parts) {
+    if (dim != dist::kFlat && part->dims.size() != whole.dims.size()) return {};
+    const Shape own(*part, dim);
+    if (own.outer != of.outer || own.inner != of.inner || begin + own.extent > of.extent) return {};
+    for (int64_t o = 0; o < own.outer; ++o)
+      for (int64_t i = 0; i < own.extent * own.inner; ++i)
+        all[static_cast<size_t>((o * of.extent + begin) * of.inner + i)] =
+            number(*part, o * own.extent * own.inner + i);
+    begin += own.extent;
+  }
+  return begin == of.extent ? all : std::vector<double>();
 }
 
 // Of the numbers that stand at one place in the parts of the first two coordinates.
 double correlation(const std::vector<std::vector<double>>& runs,
-                   const std::vector<Moments>& moments, const Tensor& whole, size_t dim,
-                   int64_t extent) {
-  int64_t inner = numbersPerElement(whole.dtype), outer = 1;
-  for (size_t d = 0; d < whole.dims.size(); ++d)
-    (d < dim ? outer : inner) *= d == dim ? 1 : whole.dims[d];
+                   const std::vector<Moments>& moments, const Shape& whole, int64_t extent) {
   double both = 0, one = 0, other = 0;
-  for (int64_t o = 0; o < outer; ++o)
-    for (int64_t i = 0; i < extent * inner; ++i) {
-      const auto a = static_cast<size_t>(o * whole.dims[dim] * inner + i);
-      const size_t b = a + static_cast<size_t>(extent * inner);
+  for (int64_t o = 0; o < whole.outer; ++o)
+    for (int64_t i = 0; i < extent * whole.inner; ++i) {
+      const auto a = static_cast<size_t>(o * whole.extent * whole.inner + i);
+      const size_t b = a + static_cast<size_t>(extent * whole.inner);
       for (const std::vector<double>& run : runs) {
         const double left = run[a] - moments[a].mean(), right = run[b] - moments[b].mean();
         both += left * right, one += left * left, other += right * right;
@@ -67,14 +77,14 @@ double correlation(const std::vector<std::vector<double>>& runs,
 
 std::string compareDraws(const Tensors& whole, const std::vector<Tensors>& parts, int64_t dim,
                          double scale) {
-  const auto at = static_cast<size_t>(dim);
-  if (at >= whole[0]->dims.size()) return "there is no dim " + std::to_string(dim);
+  if (dim != dist::kFlat && dim >= static_cast<int64_t>(whole[0]->dims.size()))
+    return "there is no dim " + std::to_string(dim);
   const auto count = static_cast<size_t>(countOf(*whole[0]));
   std::vector<Moments> right(count), drawn(count);
   std::vector<std::vector<double>> rights, runs;
   for (size_t k = 0; k < whole.size(); ++k) {
     if (whole[k]->dims != whole[0]->dims) return "";  // as many as the data say
-    runs.push_back(joined(parts[k], *whole[k], at));
+    runs.push_back(joined(parts[k], *whole[k], dim));
     if (runs.back().size() != count) return "the parts' extents do not add up to the reference's";
     rights.emplace_back();
     for (size_t i = 0; i < count; ++i) {
@@ -92,10 +102,11 @@ std::string compareDraws(const Tensors& whole, const std::vector<Tensors>& parts
                   drawn[i].mean(), right[i].mean());
     return text;
   }
-  const int64_t extent = parts[0][0]->dims[at];
-  if (parts[0].size() < 2 || parts[0][1]->dims[at] != extent || extent == 0) return "";
-  const double together = correlation(runs, drawn, *whole[0], at, extent),
-               apart = correlation(rights, right, *whole[0], at, extent);
+  const int64_t extent = Shape(*parts[0][0], dim).extent;
+  if (parts[0].size() < 2 || Shape(*parts[0][1], dim).extent != extent || extent == 0) return "";
+  const Shape shape(*whole[0], dim);
+  const double together = correlation(runs, drawn, shape, extent),
+               apart = correlation(rights, right, shape, extent);
   if (std::fabs(together - apart) <= kMostCorrelation) return "";
   std::snprintf(text, sizeof text,
                 "two coordinates draw with a correlation of %.2g, the reference with one of %.2g",

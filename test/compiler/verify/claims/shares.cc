@@ -52,7 +52,10 @@ Trial::Outcome Trial::holdShares(const Claim& claim) {
   Outcome outcome;
   for (const Answer& answer : claim.answers)
     for (auto [i, relation] : llvm::enumerate(answer.relations)) {
-      if (!Answer::ofShare(relation) || !shares[0][i] || !hasNumbers(shares[0][i]->dtype)) continue;
+      auto isThere = [&, i = i](const Tensors& one) { return one[i] != nullptr; };
+      if (!Answer::ofShare(relation) || !llvm::all_of(shares, isThere) ||
+          !llvm::all_of(given, isThere) || !hasNumbers(shares[0][i]->dtype))
+        continue;
       ++outcome.claims;
       const Reading multiple{true, {State::replicated()}, relation.whole.scale};
       const Reading equal{true, {State::replicated()}, verify::Rational()};

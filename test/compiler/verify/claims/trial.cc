@@ -245,8 +245,7 @@ std::string Trial::leftOut(const Answer& answer, size_t result, const Tensors& w
 // Parts of what is drawn along a dim.
 bool Trial::isDrawnInParts(size_t result, const Relation& relation) const {
   if (drawn_.empty() || !drawn_[result] || relation.isZero) return false;
-  const State& state = relation.whole.states[0];
-  return state.isSplit() && state.dim != dist::kFlat && Answer::untestable(relation).empty();
+  return relation.whole.states[0].isSplit() && Answer::untestable(relation).empty();
 }
 
 void Trial::holdDraws(const Claim& claim, const Operands& operands, Outcome& outcome) {
@@ -302,6 +301,11 @@ void Trial::holdWhole(const Claim& claim, const std::vector<Tensors>& given, con
       ++outcome.claims;
       Tensors parts;
       for (const Tensors& one : given) parts.push_back(one[i]);
+      if (!llvm::all_of(parts, [](const TensorPtr& part) { return part != nullptr; })) {
+        outcome.wrong.push_back(
+            text(claim, answer, static_cast<int>(i), "items differ in extents"));
+        continue;
+      }
       std::string what =
           relation.isZero ? compareZero(parts) : compare(parts, relation.whole, *whole[i]);
       const State& state = relation.whole.states[0];
@@ -333,7 +337,8 @@ void Trial::holdParts(const Claim& claim, const std::vector<Tensors>& given, Out
     if (!share.ok()) return;
     for (auto [i, relation] : llvm::enumerate(answer.relations)) {
       const Tensor* tensor = (*share)[i].get();
-      if (!relation.parts.known || relation.isZero || !tensor || !hasNumbers(tensor->dtype))
+      if (!relation.parts.known || relation.isZero || !tensor || !given[c][i] ||
+          !hasNumbers(tensor->dtype))
         continue;
       if (c == 0) ++outcome.claims;
       const Reading equal{true, {State::replicated()}, relation.parts.scale};

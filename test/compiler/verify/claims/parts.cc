@@ -117,7 +117,13 @@ std::optional<Tensors> perShare(const Tensor& whole, int64_t n, Random& random) 
     if (!own.ok()) return std::nullopt;
     for (int64_t i = 0, count = countOf(whole); i < count; ++i)
       setNumber(*own, i, factor(random) * number(whole, i));
-    parts.push_back(shared(std::move(*own)));
+    if (!isHalf(whole.dtype)) {
+      parts.push_back(shared(std::move(*own)));
+      continue;
+    }
+    TensorPtr rounded = onGrid(*own, whole.dtype);
+    if (!rounded) return std::nullopt;
+    parts.push_back(std::move(rounded));
   }
   return parts;
 }

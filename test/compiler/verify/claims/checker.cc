@@ -56,8 +56,16 @@ void Checker::check(const Instance& instance) {
   if (inHalf_.insert(op.type().str()).second) checkHalf(instance, *rule, tally);
 }
 
+// Left out in floats of 16 bits: alone in a program, fed, it gives what its first run gave
+// (docs/status.md).
+constexpr llvm::StringRef kNotInHalf = "lu_grad";
+
 // The first instance of a type with floats of 16 bits, where the op takes them.
 void Checker::checkHalf(const Instance& instance, const verify::ParsedRule& rule, Tally& tally) {
+  if (instance.op.view().type() == kNotInHalf) {
+    ++tally.untested["are about half floats"];
+    return;
+  }
   for (DType half : {DType::kFloat16, DType::kBFloat16}) {
     Tensors operands = instance.operands;
     bool any = false;
@@ -72,7 +80,7 @@ void Checker::checkHalf(const Instance& instance, const verify::ParsedRule& rule
     if (!results.ok()) continue;
     ++tally.instances;
     const Instance halved{instance.op, std::move(operands), std::move(*results), instance.where};
-    Trial(halved, rule, 2, native_, tally).run();
+    Trial(halved, rule, half == DType::kFloat16 ? 2 : 4, native_, tally).run();
   }
 }
 

@@ -159,7 +159,11 @@ absl::Status BoundCall::Run(Walk&) {
       buffer.dtype = static_cast<int32_t>(v->dtype);
     }
   if (narrow_) DT_RETURN_IF_ERROR(narrow_->Widen(context_, buffers_));
-  DT_RETURN_IF_ERROR(context_.Call(function_, call_));
+  // A plan that is run again after an error finds its own arguments.
+  if (absl::Status status = context_.Call(function_, call_); !status.ok()) {
+    if (narrow_) narrow_->Restore(buffers_);
+    return status;
+  }
   if (narrow_) DT_RETURN_IF_ERROR(narrow_->Narrow(context_, buffers_));
   if (!ragged_outputs_.empty()) ShareLod();
   return absl::OkStatus();

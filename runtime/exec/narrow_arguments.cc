@@ -79,6 +79,10 @@ absl::Status NarrowArguments::Widen(DtContext& context, std::vector<DtBuffer>& b
   return absl::OkStatus();
 }
 
+void NarrowArguments::Restore(std::vector<DtBuffer>& buffers) const {
+  for (const Entry& entry : entries_) buffers[entry.at] = entry.original;
+}
+
 absl::Status NarrowArguments::Narrow(DtContext& context, std::vector<DtBuffer>& buffers) {
   for (Entry& entry : entries_) {
     DtBuffer& buffer = buffers[entry.at];

@@ -96,6 +96,8 @@ bool Trial::hasParts(const Assignment& assignment) const {
   for (size_t i = 0; i < assignment.size(); ++i) {
     const State& state = assignment[i].state;
     if (state.isSplit() && !boundsOf(*instance_.operands[i], state, n_, *cuts)) return false;
+    // Small constants of formulas are 0 in half floats, too: 0 / 0.
+    if (assignment[i].zero && isHalf(instance_.operands[i]->dtype)) return false;
     if (kindOf(instance_.op.values[i]) == pd::Kind::Tensor) continue;
     // Rows and items are added up where they are looked at.
     if (assignment[i].zero || (state.isPartial() && state.reduce != dist::Reduce::Sum) ||

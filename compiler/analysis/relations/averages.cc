@@ -81,6 +81,9 @@ std::string statementOf(const AdaptivePeriod& period) {
          "optimizer state stays with its rank";
 }
 
+// Matches the predicate that pass local-sgd writes, `step <= begin || (step - begin) % every == 0`,
+// with `step` a counter that the program increments once a step and the start-up sets to 0. Any
+// other predicate has no period that can be read off.
 std::optional<Period> periodOf(mlir::Operation* branch) {
   mlir::Operation* either = made(pd::OpView(branch).input("Cond"), "logical_or");
   mlir::Operation* early = either ? made(left(either), "less_equal") : nullptr;
@@ -105,6 +108,10 @@ bool isAverage(const Scene& scene, mlir::Operation* op) {
          llvm::isa<pd::ProgramOp>(op->getParentOp());
 }
 
+// Holds the averaging block against the contract, and the values it leaves against the invariant of
+// local SGD: after an average all replicas hold the same, of scale one. Since the block runs in
+// some steps only, variables go on with the relation that they had before it (replicas that differ,
+// under the tag of the contract), which is the weaker of the two.
 void leaveAverage(const Scene& scene, mlir::Operation* op,
                   const std::map<std::string, Relation>& before) {
   const std::optional<Period> period = periodOf(op);

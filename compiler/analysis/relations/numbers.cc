@@ -13,6 +13,8 @@ constexpr int kDeepest = 16;          // ops that are followed back
 
 std::optional<Numbers> trace(mlir::Value tensor, int depth);
 
+// The numbers that `fill_constant` fills in, where they and their count are attributes. The count
+// is bounded, so that a hostile shape does not allocate.
 std::optional<Numbers> ofFill(const pd::OpView& op) {
   for (llvm::StringRef slot : {"ValueTensor", "ShapeTensor", "ShapeTensorList"})
     if (op.inputCount(slot)) return std::nullopt;

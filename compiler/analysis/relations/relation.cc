@@ -28,6 +28,8 @@ dist::LayoutAttr State::layoutAttr() const {
              : dist::LayoutAttr();
 }
 
+// As the assembly of dialect dist writes a state: R, S(dim), S(dim, layout), S(flat), P(reduction),
+// X(tag).
 std::string State::text() const {
   switch (kind) {
     case dist::StateKind::Split: {
@@ -82,6 +84,8 @@ std::string textOf(const Reading& reading, const Axes& axes) {
   return reading.scale.isOne() ? text : text + ", scale " + reading.scale.text();
 }
 
+// An attribute as a reading of a place: axes that the place does not have are skipped, and along an
+// axis of one coordinate every state is R, since there a part is the whole.
 Reading readingOf(dist::RelAttr attribute, const Axes& axes) {
   Reading reading = Reading::replicated(axes);
   reading.scale = Rational(attribute.getNumerator(), attribute.getDenominator());

@@ -30,6 +30,8 @@ bool Store::isInside(int scope, int outer) const {
   return scope == outer;
 }
 
+// A value seen by fewer ranks. Where the whole reading does not survive, the reason names the axis
+// whose parts are missing, for the message at the op that reads the value.
 Relation Store::restricted(Relation relation, const Place& from, const Place& to,
                            Reason& reason) const {
   const llvm::SmallVector<State, 2> before(relation.whole.states);

@@ -116,6 +116,9 @@ Labels factorLabels(mlir::Value factor, int i) {
   return {i == 0 ? 1 : i};
 }
 
+// A chain of products X0·X1·…: factor i has the labels i and i + 1, of which the inner ones are
+// contracted; a vector at either end lacks one. The result is linear in each factor. The gradient
+// of factor k is the product of all the others with the gradient of the result.
 void multiDot(RuleContext& context) {
   const pd::OpView& op = context.op();
   const bool back = op.type() == "multi_dot_grad";

@@ -52,6 +52,9 @@ std::vector<std::string> defaultRungs(mlir::ModuleOp job) {
   return {"structure", "relations", "communication"};
 }
 
+// Rungs from cheap to dear. A module whose structure is refuted is not looked at further, since the
+// other rungs rely on it; those are reported as not run, which is no success. The trial run (rung
+// 5) is the caller's, who has a runtime.
 VerifyReport verifyJob(mlir::ModuleOp job, const nlohmann::ordered_json* manifest,
                        const VerifyOptions& options) {
   VerifyReport report;

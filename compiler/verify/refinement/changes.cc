@@ -114,6 +114,9 @@ std::string lamb(mlir::DictionaryAttr change, const Context& at) {
          (excluded.empty() ? "" : ", 0 for parameters that end with " + listText(excluded));
 }
 
+// Declared by pass lars: the reference may have lars_momentum where the source has momentum.
+// Returns the statement that the report prints as a condition of the verdict, and registers how an
+// op of the source is to be read.
 std::string lars(mlir::DictionaryAttr change, const Context& at) {
   const std::vector<std::string> excluded = words(change, "lars_exclude_from_weight_decay");
   const double decay = number(change, "lars_weight_decay", 0),
@@ -151,6 +154,8 @@ std::string scalingText(const LossScaling& scaling) {
   return text + ", and a step whose gradients are not all finite changes nothing but the scale";
 }
 
+// Declared by pass amp. Float types are no longer compared (`anyFloat`), since the proof is over
+// the reals; which ops may be rounded, and that updates are not, precision.cc checks apart from it.
 std::string amp(mlir::DictionaryAttr change, const Context& at) {
   const auto whole = [&](llvm::StringRef name) {
     auto value = change.getAs<mlir::IntegerAttr>(name);
@@ -242,6 +247,9 @@ constexpr ChangeRow kChanges[] = {
 
 }  // namespace
 
+// What semantic passes say they have changed, entry by entry of attribute `dist.changes`, by the
+// table of passes. A pass that is not in the table makes the verdict unknown, since nothing is
+// known of what it does.
 Changes changesOf(mlir::ModuleOp job, int64_t version) {
   Changes changes;
   auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kChangesAttr);

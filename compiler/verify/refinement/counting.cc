@@ -33,6 +33,9 @@ struct CountingOp {
   Value (*value)(pd::OpView, const Operands&);
 };
 
+// Ops that counters of steps and their conditions are made of, over 64-bit integers: type, number
+// of operands, and the value, which is nothing on overflow or where the op does more than this row
+// says.
 constexpr CountingOp kCounting[] = {
     {"fill_constant", 0,
      [](pd::OpView op, const Operands&) -> Value {
@@ -70,6 +73,8 @@ bool counts(mlir::Operation* op) {
 
 }  // namespace
 
+// Evaluates a term with numbers in the place of variables; nothing as soon as it contains another
+// op or an unknown variable.
 std::optional<int64_t> valueOf(const Terms& terms, TermId term,
                                const std::map<std::string, int64_t>& variables) {
   const Atom* atom = terms.single(term);
@@ -94,6 +99,8 @@ std::optional<int64_t> valueOf(const Terms& terms, TermId term,
   return std::nullopt;
 }
 
+// Variables that a term depends on, each once, by a traversal of the term graph (which shares much,
+// hence `seen`).
 std::vector<std::string> variablesOf(const Terms& terms, TermId term) {
   std::vector<std::string> found;
   std::set<TermId> seen = {term};

@@ -239,6 +239,11 @@ Answer Equality::attempt(const OpenPair& pair, const Given& given, bool last) {
   return refuted.kind == Answer::Differ ? refuted : answer;
 }
 
+// Compares two terms at generic positions of an instance of small extents (refute: of concrete
+// ones). First by the values that expressions have in a finite field under random leaves: different
+// values mean that they are not the same rational function, and equal expressions share a number
+// anyway. What is left goes to the solver. To show equality every position must be equal; to
+// refute, one that differs with concrete numbers is enough.
 Answer Equality::compare(const OpenPair& pair, const Given& given, const Positions& positions,
                          bool refute) {
   Expressions expressions;

@@ -15,6 +15,9 @@ struct Broadcast {
   Axes x, y, out;
 };
 
+// The framework's broadcasting: from the last axis, or, with `axis`, the second operand beginning
+// at this axis of the first. One variable per axis of the result; an operand whose extent is 1
+// there has no variable (-1).
 std::optional<Broadcast> broadcast(const Context& c, const Operand& a, const Operand& b,
                                    int64_t axis) {
   const std::vector<Dim> x = c.dims(a), y = c.dims(b);
@@ -173,6 +176,8 @@ struct Reduction {
   Variables variables;
   Axes x, summed, left;
 };
+// Which variables of the operand are summed over, and which are those of the result; a dim that is
+// kept with extent 1 has none (-1).
 std::optional<Reduction> reduction(const Context& c, const Operand& x, bool all) {
   Reduction result;
   result.x = result.variables.add(c.dims(x));
@@ -403,6 +408,8 @@ Result pointwiseOp(const Context& c) {
   return formula(variables, axes, {monomial(Rational(1), {element(*x, axes, functionOf(c))})});
 }
 
+// The gradient of an elementwise op of one operand is dOut times a function of Out or X: the
+// function is uninterpreted, named by op and attributes, but that it is linear in dOut is known.
 Result pointwiseGrad(const Context& c) {
   const std::optional<Operand> given = c.operand(kOutGrad);
   if (!given || c.slot() != "X@GRAD") return std::nullopt;

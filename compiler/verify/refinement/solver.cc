@@ -39,6 +39,8 @@ std::vector<ExpressionId> reachable(const Expressions& all, ExpressionId a, Expr
   return found;
 }
 
+// Expressions as the integer sort of dialect smt, which the text turns into reals afterwards: the
+// dialect has no sort of real numbers.
 class Lowering {
  public:
   Lowering(mlir::OpBuilder& builder, const Expressions& all, Question& question)
@@ -63,6 +65,8 @@ class Lowering {
     return smt::IntSubOp::create(builder_, at_, literal(0), literal(-number));
   }
 
+  // Leaves are constants of the solver with short names (their own may hold any characters), and
+  // are remembered for the counterexample.
   mlir::Value make(const Expression& one, mlir::ValueRange operands) {
     mlir::Type real = smt::IntType::get(builder_.getContext());
     switch (one.kind) {
@@ -203,6 +207,8 @@ std::vector<std::pair<std::string, std::string>> valuesOf(const Question& questi
 
 }  // namespace
 
+// Asserts that a and b differ: unsatisfiable means that they are equal for all values of the
+// leaves. Expressions are lowered in the order of their numbers, operands first, each once.
 Question questionOf(mlir::MLIRContext& context, const Expressions& expressions, ExpressionId a,
                     ExpressionId b) {
   Question question;
@@ -240,6 +246,8 @@ Solver::Solver() : context_(mlir::MLIRContext::Threading::DISABLED) {
   context_.loadDialect<smt::SMTDialect>();
 }
 
+// A model is a counterexample only if no uninterpreted function is in it: the real function might
+// not have the values that the solver chose.
 Answer Solver::decide(const Expressions& expressions, ExpressionId a, ExpressionId b) {
   ++asked_;
   Answer answer;

@@ -45,6 +45,7 @@ std::vector<TermId> operandsOf(const Terms& terms, const Atom& atom) {
 
 }  // namespace
 
+// Three-valued logic (Kleene): true, false, or nothing, where the assumptions leave it open.
 std::optional<bool> truthOf(const Terms& terms, TermId condition,
                             const std::map<AtomId, bool>& assumed) {
   const int64_t id = terms.singleId(condition);

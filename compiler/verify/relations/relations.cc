@@ -217,6 +217,11 @@ void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef los
 
 std::string siteRemedy(llvm::StringRef type) { return adviceFor(type).remedy.str(); }
 
+// Rung 2. Start-up is walked first, since it establishes what the main program begins a step with.
+// Four strategies compute what is no value of the reference on the way (changes exchanged with
+// servers, compensated delay, compressed gradients, adapted averages). Each has a formula of its
+// own, which is checked on the job; then it is taken out of a copy, and the walk judges the rest.
+// Lists of sites are compared last, when all deviations are known.
 Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   Rung rung;
   rung.name = "relations";

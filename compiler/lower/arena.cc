@@ -60,6 +60,10 @@ class Walk {
     for (const Node& node : body) walk(node);
   }
 
+  // Numbers the leaves of the plan in the order in which they run and notes for each buffer the
+  // first and last number at which it is touched. What an asynchronous operation was started with
+  // lives until it is awaited. Bodies that run many times are intervals of their own: a buffer that
+  // carries a value from one turn to the next lives as long as the whole loop.
   void walk(const Node& node) {
     const bool repeats = node.as<MicroNode>() || node.as<BlocksNode>();
     const bool once = node.as<AtNode>() != nullptr;
@@ -123,6 +127,7 @@ class Heap {
     return offset;
   }
 
+  // Frees an interval and merges it with the holes on either side, so that no two holes touch.
   void give(int64_t offset, int64_t bytes) {
     auto next = holes_.lower_bound(offset);
     if (next != holes_.end() && next->first == offset + bytes) {
@@ -214,6 +219,9 @@ int64_t placeArena(Plan& plan, const PlanProgram& program, exec::Memory memory) 
 
 }  // namespace
 
+// Offsets for all storage. Constants and persistent buffers lie one after the other and live for
+// ever; those of the arena share memory by liveness, one program at a time, as programs never run
+// at once: the arena is as large as the largest one needs. Sizes are bytes, offsets aligned.
 void placeBuffers(Plan& plan) {
   int64_t constants = 0;
   plan.persistentBytes = 0;

@@ -102,6 +102,8 @@ void addEntry(llvm::Module& module, llvm::Function* kernel, llvm::StringRef symb
   kernel->addFnAttr(llvm::Attribute::NoInline);  // inlined, its arguments would lose `noalias`
 }
 
+// LLVM's standard pipeline. Vectors of 512 bits are preferred where the target has them (LLVM takes
+// 256 by itself); kernels throw nothing.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
@@ -125,6 +127,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
+// The back end still runs under the legacy pass manager.
 llvm::LogicalResult emitObject(llvm::Module& module, llvm::TargetMachine& machine,
                                std::string& object, std::string& error) {
   llvm::SmallVector<char, 0> bytes;
@@ -150,6 +153,9 @@ KernelCompiler::KernelCompiler(const Target& target) : state_(std::make_unique<S
 
 KernelCompiler::~KernelCompiler() = default;
 
+// Compiles the text of one kernel to an object whose entry has the given name. Diagnostics of MLIR
+// become `error`, the first one only. Not thread-safe: each thread has its own compiler, with a
+// context of its own.
 llvm::LogicalResult KernelCompiler::compile(llvm::StringRef text, llvm::StringRef symbol,
                                             std::string& object, std::string& error) {
   if (!state_->machine) {

@@ -100,6 +100,9 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> archiveOf(
 
 }  // namespace
 
+// Packs the objects into an archive in memory, lets LLD read that by the path of its descriptor and
+// write into a pipe, and writes the library that comes out to `output`. The same objects give the
+// same bytes.
 llvm::LogicalResult linkShared(const std::vector<NamedObject>& objects, const std::string& output,
                                std::string& error) {
   auto archive = archiveOf(objects);

@@ -108,6 +108,8 @@ bool Kernel::mayFault() const {
 
 bool Kernel::unknown(int64_t number) const { return dynamic && isSymbolic(number); }
 
+// The tokens for extents that a step decides, in one order: these are parameters of the kernel. Dim
+// 0 is not among them, since the caller gives the range of rows.
 std::vector<int64_t> Kernel::unknownNumbers() const {
   std::set<int64_t> numbers;
   auto add = [&](int64_t number) {

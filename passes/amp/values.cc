@@ -98,6 +98,8 @@ void Values::retype(mlir::OpResult result, mlir::Type element) {
   else declarations_.declare(block_, name, type);
 }
 
+// Gives a result another name (a fresh one if it is taken) in its op's slots and in the attributes
+// that list names, and keeps the count of writers per name.
 void Values::rename(mlir::OpResult result, llvm::StringRef name) {
   std::string own = name.str();
   if (!declarations_.declare(block_, own, result.getType())) {

@@ -23,6 +23,10 @@ class ReduceByLevels : public impl::ReduceByLevelsBase<ReduceByLevels> {
  public:
   using ReduceByLevelsBase::ReduceByLevelsBase;
 
+  // A sum over [inter, intra] becomes reduce_scatter within the group, all_reduce of a part between
+  // groups, all_gather within the group: over the slow links between groups only 1/n of the bytes
+  // travel. Each level is started as soon as the one before has ended, at places where other sums
+  // start anyway, so that several are under way.
   void runOnOperation() override {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();
@@ -100,6 +104,8 @@ class ReduceByLevels : public impl::ReduceByLevelsBase<ReduceByLevels> {
     llvm::erase_if(under, [](const Journey& journey) { return journey.level > 3; });
   }
 
+  // Starts the first level where the sum was started. The journey is advanced, level by level,
+  // until its wait.
   static void begin(dist::AllReduceOp op, mlir::FlatSymbolRefAttr within,
                     mlir::FlatSymbolRefAttr between, int64_t size, std::vector<Journey>& under) {
     Journey journey;

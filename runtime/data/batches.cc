@@ -64,6 +64,9 @@ class Queue : public Source {
     Prefetch();
   }
 
+  // Files are read one after the other, the next one ahead on another thread. The samples handed
+  // out point into their file, which is therefore kept until the next call; only then is all but
+  // the current one given back.
   absl::Status Take(int64_t count, std::vector<Place>& out) override {
     if (held_.size() > 1) held_.erase(held_.begin(), held_.end() - 1);
     while (count > 0) {

@@ -74,6 +74,7 @@ bool ReadNumber(absl::string_view word, float& value) {
   return true;
 }
 
+// Values of slots that are not used are read (their number must be right) and dropped.
 absl::Status ReadValues(const Slot& slot, Words& words, int64_t count, Column& column) {
   for (int64_t i = 0; i < count; ++i) {
     const absl::string_view word = words.Next();

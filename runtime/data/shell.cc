@@ -64,6 +64,8 @@ int WaitFor(pid_t process) {
 
 }  // namespace
 
+// The command runs in a process group of its own, so that it can be ended with all that it has
+// started; setpgid is called on both sides, as either may come first. Its output is a pipe.
 absl::StatusOr<ShellCommand> ShellCommand::Start(const std::string& words) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return io::ErrnoStatus(errno, "a pipe from the shell");
@@ -98,6 +100,9 @@ absl::StatusOr<size_t> ShellCommand::Read(char* buffer, size_t size) {
   return static_cast<size_t>(got);
 }
 
+// Waits for the leader without reaping it: as long as it is a zombie its number cannot be given to
+// another process, and killing the group by that number is safe. Returns how it ended; empty where
+// it ended well.
 std::string ShellCommand::End() {
   siginfo_t info;
   while (waitid(P_PID, static_cast<id_t>(group_), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {

@@ -95,6 +95,8 @@ bool Checkpoints::Asked() {
   return asked_;
 }
 
+// Called at the end of every step (of a server: round): writes where a checkpoint is due or has
+// been asked for.
 absl::Status Checkpoints::After(int64_t rounds, const Executor& executor, bool asked) {
   asked_ |= asked;
   const bool due = Due(rounds);
@@ -109,6 +111,9 @@ absl::Status Checkpoints::After(int64_t rounds, const Executor& executor, bool a
                                                   " is not written: ", status.message()));
 }
 
+// Members write their shares into one unfinished folder; the last one to finish seals it with a
+// file that says step and feeds, and puts it in place by a rename (io::SharedFolder). So a folder
+// of a checkpoint's name is complete.
 absl::Status Checkpoints::Write(int64_t step, int64_t fed, const Executor& executor) const {
   const CheckpointConfig& c = *config_.checkpoint;
   std::map<std::string_view, const Persistable*> variables;

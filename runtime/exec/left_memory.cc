@@ -49,6 +49,9 @@ int64_t LeftMemory() {
 
 }  // namespace
 
+// Counts memory of growing values over the process, and refuses what would leave the machine with
+// less than a reserve: an error of the step instead of the kernel's out-of-memory killer. How much
+// is left is a system call, and is looked up only every kLookEvery bytes.
 absl::Status CountValueBytes(int64_t bytes) {
   const int64_t total = taken.fetch_add(bytes) + bytes;
   if (bytes <= 0 || total < looked.load() + kLookEvery) {

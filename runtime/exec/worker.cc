@@ -233,6 +233,7 @@ void Worker::BeginRecording(const Plan& plan) {
                           requests, flight::Channel::Kind::kClients);
 }
 
+// Tables and handlers are collected from the plan before trainers may ask.
 absl::Status Worker::OpenServer() {
   DT_ASSIGN_OR_RETURN(std::vector<Table> tables, TablesOf(config_, *executor_));
   std::vector<Rounds::Handler> handlers;
@@ -368,6 +369,8 @@ absl::Status Worker::Finish() {
   return absl::OkStatus();
 }
 
+// A server serves rounds until its trainers have left; any other rank runs its steps. `stepping_`
+// and `meeting_` tell the reporter what an error interrupted.
 absl::Status Worker::Run() {
   DT_RETURN_IF_ERROR(Load());
   stepping_ = true;

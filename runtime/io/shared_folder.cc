@@ -118,6 +118,10 @@ void SharedFolder::Forget(const std::string& below, const std::string& member,
   }
 }
 
+// Each member writes a mark when its files are there; whoever then sees the marks of all writes the
+// seal, exclusively, and puts the folder in place by a rename. Every step is synced before the
+// next, so that after a power failure a folder in place is complete. Returns whether this member
+// was the one.
 absl::StatusOr<bool> SharedFolder::Finish(const std::string& member,
                                           const std::vector<std::string>& members,
                                           const std::string& seal, const std::string& text) const {

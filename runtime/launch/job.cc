@@ -27,6 +27,8 @@ namespace {
 // killed in between leaves the old variables, and a folder that the next run clears.
 class SavedParts {
  public:
+  // Shares the saving of variables out to the ranks. Variables that lie in parts are written as
+  // parts first and joined when all ranks are done.
   absl::Status Begin(const std::string& save, std::vector<Rank>& ranks) {
     DT_ASSIGN_OR_RETURN(variables_, ShareSaving(save, ranks));
     if (variables_.empty()) return absl::OkStatus();

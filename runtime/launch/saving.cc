@@ -76,6 +76,9 @@ class Sharing {
 
   const Share& of(size_t index) const { return shares_[index]; }
 
+  // The first rank that has a whole variable writes it; of a cut one, the first rank that has each
+  // part. A variable that is whole on some ranks and cut on others, or cut in two ways, cannot be
+  // saved as one.
   absl::Status Add(size_t index, const Rank& rank, const Persistable& variable) {
     if (!variable.layout) {
       if (!whole_.insert(variable.name).second) return absl::OkStatus();
@@ -180,6 +183,8 @@ struct Elsewhere {
   std::vector<std::string> members;  // ranks that write something
 };
 
+// Of a launch that has some of the job's ranks only: who else writes to the folder, and which
+// variables are the servers' to save.
 Elsewhere FindElsewhere(const JobSpec& spec, const std::vector<Rank>& ranks) {
   Elsewhere result;
   std::set<std::string> servers;
@@ -257,6 +262,8 @@ absl::Status ShareCheckpoints(const JobSpec& spec, std::vector<Rank>& ranks) {
   return absl::OkStatus();
 }
 
+// Decides which rank writes which variable, once each, and returns the cut ones, which are joined
+// afterwards.
 absl::StatusOr<std::vector<CutVariable>> ShareSaving(const std::string& folder,
                                                      std::vector<Rank>& ranks) {
   if (folder.empty()) return std::vector<CutVariable>();

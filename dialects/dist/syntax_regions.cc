@@ -270,6 +270,7 @@ void CompositeOp::print(OpAsmPrinter& printer) {
 // dist.handle push @t (%from : tensor<1xi64>) { … }
 //===----------------------------------------------------------------------===//
 
+// `dist.handle push @var (%argument : T) { … }`; a handler of rounds names no variable.
 ParseResult HandleOp::parse(OpAsmParser& parser, mlir::OperationState& result) {
   llvm::StringRef word;
   llvm::SMLoc loc = parser.getCurrentLocation();

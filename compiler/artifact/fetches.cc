@@ -42,6 +42,8 @@ const char* fromShares(const Reading& whole, mlir::Value value) {
 
 }  // namespace
 
+// How what ranks fetch is put together into the value of the reference, which its relation says:
+// the same, a sum, a mean, parts side by side; or a list, where nothing is known.
 std::vector<FetchRelation> fetchRelations(mlir::ModuleOp job, dist::RoleOp role,
                                           llvm::ArrayRef<std::string> names) {
   std::vector<FetchRelation> result;

@@ -72,6 +72,8 @@ llvm::StringSet<> parametersOf(Runnable& runnable) {
 
 }  // namespace
 
+// A variable of which ranks have terms cannot be saved by one rank; the user is told, since the
+// file does not show it.
 void noteTerms(Tool& tool, Runnable& runnable) {
   std::vector<std::string> names;
   for (const RunnableRole& role : runnable.roles) {
@@ -94,6 +96,8 @@ void noteTerms(Tool& tool, Runnable& runnable) {
             "that the steps of a merge divide");
 }
 
+// Where persistables start from: nothing (start-up makes them), a folder with a file for each, a
+// pickle (.pdparams, with the .pdopt beside it), or one combined file.
 mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& runnable,
                                                           const std::string& given,
                                                           const std::string& scratch) {
@@ -127,6 +131,8 @@ mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& 
   return std::optional<exec::InitConfig>(init);
 }
 
+// Checked before the run begins, so that hours of training do not end with a folder that cannot be
+// written. A pickle is collected as a folder in the scratch folder first.
 mlir::FailureOr<SaveTarget> SaveTarget::open(Tool& tool, std::string to,
                                              const std::string& scratch) {
   SaveTarget target;
@@ -168,6 +174,7 @@ bool SaveTarget::take(Tool& tool, Runnable& runnable, const std::string& from) {
   return true;
 }
 
+// Puts what was saved in place, all or nothing.
 bool SaveTarget::publish(Tool& tool, Runnable& runnable) {
   if (to_.empty()) return true;
   if (staged_) return good(tool, staged_->PublishInto());

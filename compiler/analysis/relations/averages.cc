@@ -1,5 +1,7 @@
 #include "compiler/analysis/relations/averages.h"
 
+#include <cmath>
+
 #include "compiler/analysis/program_info.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
@@ -46,6 +48,7 @@ std::optional<int64_t> numberIn(mlir::Value value) {
       !pd::OpView(op).getString("str_value").empty())
     return std::nullopt;
   const double number = pd::OpView(op).getFloat("value");
+  if (!(std::abs(number) < 0x1p63)) return std::nullopt;  // NaN too: no integer to convert to
   if (number != static_cast<double>(static_cast<int64_t>(number))) return std::nullopt;
   return static_cast<int64_t>(number);
 }

@@ -1,6 +1,7 @@
 #include "compiler/analysis/relations/numbers.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/analysis/relations/kinds.h"
 #include "llvm/ADT/STLExtras.h"
@@ -22,6 +23,7 @@ std::optional<Numbers> ofFill(const pd::OpView& op) {
   if (std::string text = op.getString("str_value");
       !text.empty() && llvm::StringRef(text).getAsDouble(value))
     return std::nullopt;
+  if (!(std::abs(value) < 0x1p63)) return std::nullopt;  // NaN too: no integer to convert to
   int64_t count = 1;
   for (int64_t extent : op.getInts("shape"))
     if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > kMostNumbers)

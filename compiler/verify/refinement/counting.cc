@@ -1,6 +1,7 @@
 #include "compiler/verify/refinement/counting.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -16,6 +17,7 @@ using Value = std::optional<int64_t>;
 using Operands = llvm::SmallVector<int64_t, 2>;
 
 Value integerOf(double number) {
+  if (!(std::abs(number) < 0x1p63)) return std::nullopt;  // NaN too: no integer to convert to
   if (number != static_cast<double>(static_cast<int64_t>(number))) return std::nullopt;
   return static_cast<int64_t>(number);
 }

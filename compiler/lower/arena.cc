@@ -45,6 +45,8 @@ class Walk {
     std::map<int, std::set<size_t>> touched;  // storage -> bodies
   };
 
+  // Views live as long as their storage. Within a loop the storage is also noted with the body that
+  // touches it: bodies of one loop never run at once, and may share memory.
   void touch(int buffer, int at) {
     const int storage = plan_.storageOf(buffer);
     const Buffer& owner = plan_.buffers[storage];
@@ -118,6 +120,8 @@ class Heap {
  public:
   explicit Heap(int64_t end) : end_(end) {}
 
+  // Best fit: the smallest hole that is large enough, at the lowest offset among equal ones; else
+  // the arena grows.
   int64_t take(int64_t bytes) {
     auto hole = bySize_.lower_bound({bytes, 0});
     if (hole == bySize_.end()) return std::exchange(end_, end_ + bytes);

@@ -119,6 +119,8 @@ class PlanLowering {
  public:
   PlanLowering(Plan& plan, const CompileOptions& options) : plan_(plan), options_(options) {}
 
+  // Variables first, as both programs refer to them; then start-up, and then the step or, of a
+  // server, one program per handler.
   LogicalResult run(pd::ProgramOp main, pd::ProgramOp startup) {
     mlir::Operation* table = mlir::SymbolTable::getNearestSymbolTable(main->getParentOp());
     if (failed(addVariables(table, options_, plan_, variables_))) return failure();

@@ -74,6 +74,8 @@ bool ExtentTokens::assign(const InnerDims& inner, std::string& error) {
   return true;
 }
 
+// With as many unknown extents as the domain has, they correspond in their order; else by the place
+// of the dim, aligned at the end.
 std::vector<int64_t> ExtentTokens::resolved(const TensorRef& tensor) const {
   std::vector<int64_t> dims = tensor.dims;
   const bool inOrder = unknowns(dims) == static_cast<int64_t>(unknown_.size());

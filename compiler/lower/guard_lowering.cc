@@ -77,6 +77,7 @@ class GuardLowering {
     return success();
   }
 
+  // All copies at once (copyAll), since a result may be yielded by what another result overwrites.
   void yield(mlir::Region& region, std::vector<Node>& nodes) {
     const Lowering::Into into(lowering_, nodes);
     std::vector<std::pair<int, int>> moves;

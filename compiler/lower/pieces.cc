@@ -44,6 +44,8 @@ constexpr Maker kMakers[] = {
     {"truncated_gaussian_random", "dt_truncated_gaussian_random", {"mean", "std", "a", "b", ""}},
 };
 
+// Ops whose n-th element does not depend on the extents of the whole: constants and draws from one
+// sequence.
 const Maker* makerOf(mlir::Operation* op) {
   if (!op || !pd::OpView::isFrameworkOp(op) || op->getNumOperands() != 0 ||
       op->getNumResults() != 1 || op->getNumRegions() != 0)

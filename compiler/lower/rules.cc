@@ -143,6 +143,8 @@ LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op,
   return llvm::success();
 }
 
+// A row may say several forms: a formula, a function, and a call for values of other kinds
+// (SelectedRows, lists) or of extents that only the run knows.
 LogicalResult applyRule(const LoweringRule& rule, OpLowering& op) {
   if (llvm::failed(refuseAbsent(op))) return llvm::failure();
   if (rule.call && !rule.formula && !rule.lower) return op.callRow();

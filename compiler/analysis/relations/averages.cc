@@ -41,6 +41,7 @@ pd::SetOp onlySet(pd::ProgramOp program, llvm::StringRef variable) {
 
 }  // namespace
 
+// The whole number in a constant of one int64; nothing for anything else.
 std::optional<int64_t> numberIn(mlir::Value value) {
   mlir::Operation* op = made(value, "fill_constant");
   // A text, where there is one, is what the op fills in.
@@ -53,6 +54,8 @@ std::optional<int64_t> numberIn(mlir::Value value) {
   return static_cast<int64_t>(number);
 }
 
+// Whether a value is the number of the step, from 1 on: one `increment` by 1 of a variable at the
+// top of the program, which is set to it, to nothing else, and to 0 by start-up.
 bool countsSteps(mlir::Value value) {
   mlir::Operation* next = made(value, "increment");
   if (!next || pd::OpView(next).getFloat("step") != 1 || !isOneInteger(value)) return false;
@@ -101,6 +104,8 @@ std::optional<Period> periodOf(mlir::Operation* branch) {
   return Period{*every, *begin};
 }
 
+// A branch at the top that communicates with the program by variables alone, in a job that declares
+// local SGD.
 bool isAverage(const Scene& scene, mlir::Operation* op) {
   const pd::OpView view(op);
   if (view.type() != "conditional_block" || !scene.question.contracts.declares(kLocalSgdTag))
@@ -151,6 +156,8 @@ void leaveAverage(const Scene& scene, mlir::Operation* op,
   }
 }
 
+// What differs between ranks by local SGD is each rank's own parameter at the beginning of a step:
+// what ops make of it is per share, and no longer a mere difference, until the step averages.
 void beginWithOwn(const Scene& scene, const Variable& variable, Relation& relation) {
   if (variable.held.size() != 1 || variable.held.front().setter ||
       !scene.reference().trains(variable.reference))

@@ -32,6 +32,7 @@ bool isGradient(mlir::Value value) { return pd::nameOf(value).contains("@GRAD");
 // scale of the gradients beside them.
 class GradientFlow {
  public:
+  // To a fixed point: each round walks the blocks once, and variables only ever enter the set.
   explicit GradientFlow(mlir::Operation* op) : op_(op) {
     do {
       grown_ = false;
@@ -112,6 +113,8 @@ class GradientFlow {
 // gradient block takes.
 class Together {
  public:
+  // One op of everything that is read, as a form whose terms are all whole: gradients enter
+  // linearly in a gradient op, and everything else by its value.
   Together(const Scene& scene, llvm::ArrayRef<mlir::Value> reads, bool backward) : scene_(scene) {
     Form form;
     form.combine = Combine::Sum;

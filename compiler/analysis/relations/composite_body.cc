@@ -199,6 +199,9 @@ class BatchNorm {
             {"SavedVariance", inverse}};
   }
 
+  // With x̂ = (x − μ)·r and r = 1/√(v + ε), which is what SavedVariance holds: dx = γ·r·(dy − E[dy]
+  // − x̂·E[dy·x̂]), dγ = Σ dy·x̂, dβ = Σ dy. Means are over the whole batch, sums over the rank's
+  // share, as they are summed over ranks later like any gradient.
   llvm::StringMap<int> backward() {
     const int dy = in("Y@GRAD");
     const int normal = t.product(t.difference(in("X"), in("SavedMean")), in("SavedVariance"));

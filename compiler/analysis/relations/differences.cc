@@ -168,6 +168,8 @@ unsigned Flow::nodeOf(mlir::Value value) {
   return node;
 }
 
+// The node of what a variable holds now. At first that is what it begins the step with; in start-up
+// nothing is known of that.
 unsigned Flow::versionOf(mlir::StringAttr variable) {
   auto [at, fresh] = versions_.try_emplace(variable, 0);
   if (fresh) {

@@ -126,6 +126,7 @@ std::optional<Numbers> numbersOf(const pd::OpView& op, const NumberSource& sourc
   return numbers;
 }
 
+// All of the numbers, or nothing: an extent among them may be that of a batch.
 std::optional<llvm::SmallVector<int64_t>> knownNumbers(const pd::OpView& op,
                                                        const NumberSource& source) {
   std::optional<Numbers> numbers = numbersOf(op, source);

@@ -17,6 +17,7 @@ void fill(dist::CompositeOp composite, const Parts& parts, pd::Declarations& dec
 // The ops of two bodies in their order, whatever they call their results.
 class Comparison {
  public:
+  // Op by op in order; returns the first difference in words.
   std::string differs(mlir::Block& mine, mlir::Block& wanted) {
     for (auto [a, b] : llvm::zip(mine.getArguments(), wanted.getArguments())) same_[b] = a;
     const std::vector<mlir::Operation*> own = ops(mine), theirs = ops(wanted);

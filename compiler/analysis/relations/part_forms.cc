@@ -5,6 +5,8 @@
 namespace dtranspile::verify {
 namespace {
 
+// Op, the composite that stands for it on parts, the dim that is cut and the slot it is counted in,
+// which result has parts, and which one is a term of a sum.
 constexpr PartForm kForms[] = {
     {"lookup_table_v2", "c_embedding", CutDim::First, "W", "", "Out"},
     {"lookup_table_v2_grad", "c_embedding_grad", CutDim::First, "W", "W@GRAD", ""},

@@ -17,6 +17,7 @@ Rational Rational::lost() {
   return result;
 }
 
+// In lowest terms with a positive denominator. INT64_MIN has no positive counterpart, and is lost.
 Rational::Rational(int64_t numerator, int64_t denominator) {
   if (denominator == 0 || numerator == INT64_MIN || denominator == INT64_MIN) {
     denominator_ = 0;

@@ -20,6 +20,7 @@ int lookup(const llvm::StringMap<int>& map, llvm::StringRef key) {
 
 }  // namespace
 
+// Numbers first what variables hold before the step, then what the program makes.
 Reference::Reference(pd::ProgramOp program) {
   if (!program) return;
   // Every variable has a number, also one that only the role touches.

@@ -56,6 +56,7 @@ bool Reading::operator==(const Reading& other) const {
   return known == other.known && (!known || (states == other.states && scale == other.scale));
 }
 
+// A sorted set, so that equal relations have equal lists.
 void Relation::addTags(llvm::ArrayRef<mlir::StringAttr> more) {
   for (mlir::StringAttr tag : more) {
     auto at = llvm::lower_bound(tags, tag, [](mlir::StringAttr a, mlir::StringAttr b) {
@@ -74,6 +75,8 @@ std::string gradientSumText(const Rational& times) {
          times.text() + " times those of the reference";
 }
 
+// "dp: S(0), mp: P(sum), scale 1/2"; axes along which the value is replicated are left out, and "R"
+// stands where none is left.
 std::string textOf(const Reading& reading, const Axes& axes) {
   if (!reading.known) return "?";
   std::string text;

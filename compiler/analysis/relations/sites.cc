@@ -119,6 +119,8 @@ class Sources {
 
 }  // namespace
 
+// The sites that something which outlives the step depends on; others change nothing that anybody
+// sees.
 std::vector<Site> reachedSites(const Question& question, const Store& store) {
   Sources sources(question, store);
   for (mlir::Value value : keptValues(question, store)) sources.follow(value);

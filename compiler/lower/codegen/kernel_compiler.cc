@@ -42,6 +42,8 @@ void initializeTargets() {
   });
 }
 
+// Products and sums may be fused (FMA), which rounds once in place of twice; position-independent,
+// since kernels go into a shared object.
 std::unique_ptr<llvm::TargetMachine> makeMachine(const Target& target, std::string& error) {
   initializeTargets();
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());

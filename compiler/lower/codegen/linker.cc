@@ -56,6 +56,7 @@ class MemoryFile {
 // writes it at the end.
 class Collector {
  public:
+  // A pipe holds little, so that somebody must read while LLD writes.
   Collector() {
     if (pipe2(ends_, O_CLOEXEC) != 0) return;
     reader_ = std::thread([this] {

@@ -126,6 +126,7 @@ ExprId ExprPool::cast(ExprId a, Scalar type) {
   return add({.op = Op::Cast, .type = type, .a = a});
 }
 
+// The typing rule at the top, for one operand.
 ExprId ExprPool::unary(Op op, ExprId a) {
   if (nodes_[a].op == Op::Const && nodes_[a].type == Scalar::Weak && foldable(op)) {
     return constant(evaluate(op, nodes_[a].value, nodes_[a].value));

@@ -83,6 +83,8 @@ int64_t Kernel::elements() const {
   return count;
 }
 
+// An empty domain stores nothing, but a reduction over no elements still stores its start (the sum
+// of nothing is 0).
 bool Kernel::storesNothing() const {
   const bool reduces = std::any_of(stages.begin(), stages.end(),
                                    [](const Stage& stage) { return !stage.reductions.empty(); });

@@ -193,6 +193,8 @@ class NestBuilder {
       kernel_.stages.push_back(std::move(stage));
   }
 
+  // A last stage without loops: what is stored once per row, from the reductions of the stages
+  // before.
   void rowStores() {
     Stage stage;
     std::map<ExprId, ExprId> done;

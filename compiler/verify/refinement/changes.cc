@@ -132,6 +132,7 @@ std::string lars(mlir::DictionaryAttr change, const Context& at) {
          (excluded.empty() ? "" : ", but those of parameters that contain " + listText(excluded));
 }
 
+// Declared by pass gradient-merge; what it means is shown in merged_steps.cc.
 std::string gradientMerge(mlir::DictionaryAttr change, const Context& at) {
   MergedSteps merged;
   if (auto steps = change.getAs<mlir::IntegerAttr>("gradient_merge_k_steps"))
@@ -198,6 +199,7 @@ std::string recompute(mlir::DictionaryAttr change, const Context& at) {
          (onHost && onHost.getValue() ? ", and what they are computed of waits on the host" : "");
 }
 
+// Declared by pass asp: which weights are pruned and by which masks (pruning.cc).
 std::string asp(mlir::DictionaryAttr change, const Context& at) {
   at.changes.pruned = words(change, "asp_excluded_layers");
   const std::vector<std::string> algorithm = words(change, "asp_mask_algo");
@@ -211,6 +213,7 @@ std::string asp(mlir::DictionaryAttr change, const Context& at) {
               : "; but those of parameters that contain " + listText(*at.changes.pruned));
 }
 
+// Declared by pass lookahead: slow_weights.cc.
 std::string lookahead(mlir::DictionaryAttr change, const Context& at) {
   SlowWeights slow;
   if (auto steps = change.getAs<mlir::IntegerAttr>("lookahead_k")) slow.steps = steps.getInt();

@@ -131,6 +131,8 @@ std::string Equality::printOf(AtomId id) {
   return look_.failed() ? "" : text;
 }
 
+// A fingerprint: terms with different prints are different, equal ones are candidates for a proof.
+// Of tensors it is the value of one element in the finite field.
 std::string Equality::printOf(TermId term, mlir::Type type) {
   if (mlir::RankedTensorType tensor = realTensorOf(type)) {
     const Operand operand{term, tensor};
@@ -158,6 +160,8 @@ bool Equality::sameTerm(TermId a, TermId b) const {
   return normal(a) == normal(b);
 }
 
+// By formulas where both atoms have one; else two applications of the same operation are equal if
+// their operands are (congruence closure).
 bool Equality::congruent(AtomId a, AtomId b) {
   const Atom &x = terms_.atomOf(a), &y = terms_.atomOf(b);
   if (formulas_.of(a) && formulas_.of(b)) {

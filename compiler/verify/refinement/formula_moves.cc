@@ -173,6 +173,7 @@ Result concat(const Context& c) {
   return formula(variables, axes, std::move(monomials));
 }
 
+// The piece of the gradient at the positions of the operand.
 Result concatGrad(const Context& c) {
   const std::optional<Operand> given = c.operand(kOutGrad);
   const std::vector<Operand> all = c.operands("X");

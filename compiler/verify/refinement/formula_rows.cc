@@ -95,6 +95,7 @@ Result addGradient(const Context& c, const Rational& sign) {
 Result elementwiseAddGrad(const Context& c) { return addGradient(c, Rational(1)); }
 Result elementwiseSubGrad(const Context& c) { return addGradient(c, Rational(-1)); }
 
+// dX = Σ dOut · Y over the axes along which X was repeated, and the other way round.
 Result elementwiseMulGrad(const Context& c) {
   const auto of = binary(c);
   if (!of) return std::nullopt;
@@ -220,6 +221,7 @@ Result mean(const Context& c) { return reduce(c, true, true); }
 Result reduceSum(const Context& c) { return reduce(c, false, c.op().getBool("reduce_all")); }
 Result reduceMean(const Context& c) { return reduce(c, true, c.op().getBool("reduce_all")); }
 
+// Each element of X gets the gradient of its sum, over the number of summands for a mean.
 Result reduceGradient(const Context& c, bool mean, bool all) {
   const std::optional<Operand> x = c.operand("X"), given = c.operand(kOutGrad);
   const auto of = x && given ? reduction(c, *x, all) : std::nullopt;
@@ -463,6 +465,7 @@ constexpr FormulaRow kRows[] = {
 
 }  // namespace
 
+// By row, else as an uninterpreted function of single elements where the op is known to be one.
 std::optional<Formula> formulaOf(const FormulaContext& context) {
   const llvm::StringRef type = context.op().type();
   for (llvm::ArrayRef<FormulaRow> rows : {llvm::ArrayRef(kRows), rowsOfMoves()})

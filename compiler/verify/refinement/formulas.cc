@@ -218,6 +218,8 @@ bool fitsType(const Formula& formula, mlir::RankedTensorType type) {
 
 }  // namespace
 
+// Made when it is first asked for; making it may ask for others, so that the place is looked up
+// again.
 const Formula* Formulas::of(AtomId id) {
   auto [at, first] = made_.try_emplace(id);
   if (first) {

@@ -45,6 +45,7 @@ ExpressionId Instance::fail() {
   return Expressions::kZero;
 }
 
+// An axis as its pieces, each of as many positions as the instance has for pieces of this length.
 std::vector<Instance::Segment> Instance::segments(const Dim& dim) const {
   std::vector<Segment> all;
   int64_t begin = 0;
@@ -138,6 +139,8 @@ ExpressionId Instance::element(AtomId any, const Operand& operand,
   return elements_[{atom, telling}] = result;
 }
 
+// An element of a feed or a variable is a free number. Of any other value it is one too, but a
+// counterexample with it would be none (`concrete_`).
 ExpressionId Instance::leaf(AtomId atom, const std::vector<int64_t>& position) {
   const AtomId known = given_.of(atom);
   const Atom& of = formulas_.terms().atomOf(known);

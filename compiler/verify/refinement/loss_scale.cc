@@ -108,6 +108,7 @@ void Proof::lossScale(llvm::ArrayRef<Case> cases, pd::ProgramOp at) {
     if (!movesAsDeclared(scale, one, at)) return;
 }
 
+// A variable that no declared change explains might do anything.
 void Proof::allAreAccountedFor(pd::ProgramOp at) {
   accounted_.insert(own_.begin(), own_.end());
   for (const std::string& name : added_)

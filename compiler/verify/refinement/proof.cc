@@ -277,6 +277,7 @@ void Proof::refuted(const OpenValue& open, const Answer& answer, const TermDiffe
   rung_.add(std::move(message));
 }
 
+// In such a step every variable of the source must keep what it held.
 void Proof::unchanged(const Effects& reference, pd::ProgramOp at, const std::string& when) {
   ++cases_;
   for (const std::string& name : watched()) {
@@ -348,6 +349,8 @@ bool isMoved(const Terms& terms, TermId term, TermId before) {
 
 }  // namespace
 
+// By induction: positive at the start, and moved by update_loss_scaling alone, whose ratios are
+// positive.
 void Proof::staysPositive(const std::string& name, const Effects& effects, pd::ProgramOp at) {
   auto start = initial_.find(name);
   const Atom* first = start == initial_.end() ? nullptr : terms_.single(start->second);

@@ -87,6 +87,7 @@ class Lowering {
     llvm_unreachable("all kinds are above");
   }
 
+  // An uninterpreted function, declared once per name and number of operands.
   mlir::Value apply(const Expression& one, mlir::ValueRange operands, mlir::Type real) {
     question_.functions = true;
     mlir::Value& function = functions_[{one.name, operands.size()}];
@@ -175,6 +176,8 @@ class Session {
     return one;
   }
 
+  // Bounded in time and in work, so that a verdict does not depend on the load of the machine
+  // alone, and never hangs.
   void limit() {
     Z3_params limits = Z3_mk_params(context_);
     Z3_params_inc_ref(context_, limits);
@@ -229,6 +232,7 @@ Question questionOf(mlir::MLIRContext& context, const Expressions& expressions, 
   return question;
 }
 
+// SMT-LIB in the sort of integers, turned into reals by words: dialect smt has no reals.
 std::string questionText(mlir::ModuleOp question) {
   std::string text;
   llvm::raw_string_ostream out(text);

@@ -80,6 +80,7 @@ TermId Terms::add(TermId a, TermId b) {
   return intern(std::move(sum));
 }
 
+// By a lost factor the term becomes another one, which equals nothing.
 TermId Terms::scale(TermId a, Rational factor) {
   if (factor.isLost()) return lost(a);
   if (factor.numerator() == 0) return kZero;

@@ -61,6 +61,7 @@ std::optional<bool> truthOf(const Terms& terms, TermId condition,
   return row->value(operands);
 }
 
+// The atoms that a condition is made of by logical operations: whoever knows all of them knows it.
 std::vector<AtomId> decidersOf(const Terms& terms, TermId condition) {
   const int64_t id = terms.singleId(condition);
   if (id < 0) return {};

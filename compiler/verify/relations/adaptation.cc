@@ -271,6 +271,7 @@ class Adaptation {
            });
   }
 
+  // What start-up sets the variable to, if it is a number and set once.
   std::optional<int64_t> firstNumber(const std::string& variable) {
     std::optional<int64_t> number;
     int sets = 0;

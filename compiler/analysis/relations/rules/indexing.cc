@@ -28,6 +28,7 @@ std::optional<int> axisOf(const pd::OpView& op, mlir::Value x) {
 struct GatherLabels {
   Labels x, index, out;
 };
+// The axis of X is replaced by the dims of the index (a number as index drops it).
 std::optional<GatherLabels> gatherLabels(const pd::OpView& op, mlir::Value out) {
   mlir::Value x = op.input("X"), index = op.input("Index");
   std::optional<int> axis = x && index && out ? axisOf(op, x) : std::nullopt;
@@ -44,6 +45,8 @@ void loseAxis(RuleContext& context, llvm::StringRef slot) {
   context.lose(slot, 0, "takes its axis, or has extents, that are not known while compiling");
 }
 
+// Linear in X, which must be whole along the axis; cut along other dims the result is cut there
+// too.
 void gather(RuleContext& context) {
   const pd::OpView& op = context.op();
   std::optional<GatherLabels> labels = gatherLabels(op, op.output("Out"));

@@ -30,6 +30,7 @@ void matrixValue(RuleContext& context) {
   context.result("Out", form);
 }
 
+// Linear in the gradient, matrix by matrix.
 void matrixValueGrad(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value x = op.input("Input"), out = op.input("Out"), gradient = op.input("Out@GRAD");

@@ -63,6 +63,9 @@ class Masters {
            elementOf(op->getResult(0)) == half_;
   }
 
+  // True where every op outside the update takes the parameter through a cast to half precision,
+  // and at least one does. Only then can the variable itself be stored in half precision: any other
+  // reader would see rounded values that it did not see before.
   bool isTakenInHalf(pd::VarOp var) {
     bool taken = false;
     for (pd::GetOp get : getsOf(main_, var))

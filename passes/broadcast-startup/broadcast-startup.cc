@@ -70,6 +70,8 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
     return groups;
   }
 
+  // The number of leading variables that fit into one bucket. A single variable larger than the
+  // bucket makes one of its own; an unknown size counts as nothing.
   size_t bucketSize(llvm::ArrayRef<pd::VarOp> vars) {
     int64_t bytes = 0;
     size_t count = 0;

@@ -66,8 +66,7 @@ VerifyReport verifyJob(mlir::ModuleOp job, const nlohmann::ordered_json* manifes
   }
   if (llvm::is_contained(report.required, "refinement") || needsRefinement(job))
     report.rungs.push_back(verifyRefinement(job));
-  std::string loss = manifest ? manifest->value("loss", "") : "";
-  report.rungs.push_back(verifyRelations(job, loss));
+  report.rungs.push_back(verifyRelations(job, manifest));
   if (options.whole) requireWhole(report.rungs.back());
   report.rungs.push_back(verifyCommunication(job));
   return report;

@@ -37,8 +37,8 @@ size_t Terms::Hash::operator()(const std::vector<Summand>& summands) const {
 }
 
 size_t Terms::Hash::operator()(const Call& call) const {
-  return llvm::hash_combine(
-      call.first, llvm::hash_combine_range(call.second.begin(), call.second.end()));
+  return llvm::hash_combine(call.first,
+                            llvm::hash_combine_range(call.second.begin(), call.second.end()));
 }
 
 Terms::Terms() {

@@ -10,7 +10,8 @@ namespace dtranspile::verify {
 namespace {
 
 // For everything that is asked of one proof. What comes later is unknown.
-constexpr std::chrono::seconds kTime{3};
+constexpr int64_t kWork = 10'000'000;      // of the solver, for one case
+constexpr std::chrono::seconds kTime{10};  // on a machine that is very slow
 constexpr int64_t kMostQuestions = 400;
 // Atoms of both programs are left as they are where they stand this far below a pair, or further.
 constexpr int kNowhere = 1 << 20;
@@ -29,6 +30,10 @@ Equality::Equality(Terms& terms)
       formulas_(terms, sorts_),
       look_(formulas_, prints_, found_, Positions()),
       end_(std::chrono::steady_clock::now() + kTime) {}
+
+bool Equality::late() const {
+  return solver_.work() > kWork || std::chrono::steady_clock::now() > end_;
+}
 
 // Atoms below the terms, operands first.
 std::vector<AtomId> Equality::reach(llvm::ArrayRef<TermId> roots) const {

@@ -16,9 +16,10 @@ namespace {
 
 namespace smt = mlir::smt;
 
-// Per question. Work is counted by Z3 and the same on every machine; the time is for a machine that
-// is slower than anybody thought of.
-constexpr unsigned kMilliseconds = 2000, kWork = 5'000'000;
+// Per question. Work is counted by Z3, the same on every machine, and ends a question within two
+// seconds; the time is for a machine that is slower than anybody thought of, so that it does not
+// decide a verdict.
+constexpr unsigned kMilliseconds = 15'000, kWork = 5'000'000;
 constexpr char kMebibytes[] = "512";  // of all questions of the process
 constexpr size_t kLargest = 20'000;
 
@@ -156,6 +157,20 @@ class Session {
     return failed() ? Z3_L_UNDEF : result;
   }
 
+  // Units of work so far.
+  int64_t work() {
+    Z3_stats all = Z3_solver_get_statistics(context_, solver_);
+    if (!all || failed()) return 0;
+    Z3_stats_inc_ref(context_, all);
+    int64_t count = 0;
+    for (unsigned i = 0; i < Z3_stats_size(context_, all); ++i)
+      if (llvm::StringRef(Z3_stats_get_key(context_, all, i)) == "rlimit count" &&
+          Z3_stats_is_uint(context_, all, i))
+        count = Z3_stats_get_uint_value(context_, all, i);
+    Z3_stats_dec_ref(context_, all);
+    return count;
+  }
+
   std::string model() {
     Z3_model model = Z3_solver_get_model(context_, solver_);
     if (!model || failed()) return "";
@@ -254,7 +269,10 @@ Answer Solver::decide(const Expressions& expressions, ExpressionId a, Expression
   if (text.empty()) return unknown("the question cannot be written");
   Session session;
   if (!session.take(text, question.functions)) return unknown("the solver does not read it");
-  switch (session.check()) {
+  const Z3_lbool result = session.check();
+  // Of a question without an end there may be no count.
+  work_ += result == Z3_L_UNDEF ? std::max<int64_t>(session.work(), kWork) : session.work();
+  switch (result) {
     case Z3_L_FALSE: answer.kind = Answer::Equal; return answer;
     case Z3_L_TRUE: break;
     default: return unknown("the solver gave up within its limits");

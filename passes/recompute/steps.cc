@@ -94,7 +94,8 @@ void Steps::addStep(mlir::Operation* op) {
 
 // A use within a block counts as one by the op at the top that has the block, and as one by others:
 // blocks are not looked into. What is read for its extents only is no read; the gradient of a
-// reshape, say, keeps no activation alive.
+// reshape, say, keeps no activation alive. The gradient of a loop or a branch finds the gradients
+// of what it takes by the names of that: it reads the first values, which stay.
 void Steps::addReads() {
   for (auto [number, value] : llvm::enumerate(values_))
     for (mlir::OpOperand& use : value.value.getUses()) {
@@ -109,6 +110,10 @@ void Steps::addReads() {
       }
       Step& step = steps_[found->second];
       const pd::OpView view(top);
+      if (!inside && step.gradient && top->getNumRegions() > 0) {
+        value.byOthers = true;
+        continue;
+      }
       if (!inside) {
         // The slot of an operand: slots stand in the order of operands, empty arguments have none.
         unsigned position = use.getOperandNumber();

@@ -46,6 +46,8 @@ class Types {
     for (const auto& [at, info] : context.results) {
       mlir::Value result = view.output(at.first, at.second);
       if (!result) continue;
+      // Inference says [0] of a shape that no run keeps (`einsum`), and files say the operand's.
+      if (at.first == "XShape" && pd::DimsRef(info.dims) == pd::DimsRef{0}) continue;
       const pd::TensorInfo declared = pd::declaredInfo(dist::unlocated(result.getType()));
       // Versions of the framework differ in whether one number has a dim.
       const bool number = info.kind == declared.kind && info.dtype == declared.dtype &&

@@ -28,9 +28,11 @@
 #include "passes/ps-startup/pass.h"
 #include "passes/recompute/pass.h"
 #include "passes/reduce-by-levels/pass.h"
+#include "passes/reduce-counts/pass.h"
 #include "passes/reduce-gradients/pass.h"
 #include "passes/scale-loss/pass.h"
 #include "passes/select-updates/pass.h"
+#include "passes/settle-roles/pass.h"
 #include "passes/sharding-owner/pass.h"
 #include "passes/sharding/pass.h"
 #include "passes/sync-batch-norm/pass.h"
@@ -67,9 +69,11 @@ void registerAll() {
   registerPsStartup();
   registerRecompute();
   registerReduceByLevels();
+  registerReduceCounts();
   registerReduceGradients();
   registerScaleLoss();
   registerSelectUpdates();
+  registerSettleRoles();
   registerLocalSgd();
   registerSharding();
   registerShardingOwner();

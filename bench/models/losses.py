@@ -91,8 +91,6 @@ def distillation(image, label, teacher):
 
 @net(
     "Labels that are ignored: divided by those that count",
-    verdict="parts",
-    sites=["equal"],
     words=classes(12, 5),
     next=classes(6, 5, 1),
 )

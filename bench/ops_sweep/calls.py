@@ -125,6 +125,21 @@ for norm in ("backward", "forward", "ortho"):
         x=(3, 4),
         y=(3, 4),
     )
+for label, part, x, y, options in (
+    ("", paddle.real, (4, 3), (3, 2), {}),
+    ("imag", paddle.imag, (4, 3), (3, 2), {}),
+    ("turned", paddle.real, (4, 3, 2), (4, 2, 3), {"transpose_x": True, "transpose_y": True}),
+    ("batch", paddle.imag, (4, 2, 3), (4, 5, 3), {"transpose_y": True}),
+    ("vector", paddle.real, (4, 2, 3), (3,), {}),
+):
+    row(
+        "paddle.matmul-complex" + ("_" + label if label else ""),
+        lambda a, b, c, d, p=part, o=options: p(paddle.matmul(paddle.complex(a, b), paddle.complex(c, d), **o)),
+        a=x,
+        b=x,
+        c=y,
+        d=y,
+    )
 
 row("second.sigmoid", F.sigmoid, True, x=(3, 4))
 row("second.relu", F.relu, True, x=(3, 4))

@@ -97,8 +97,8 @@ def seeds_of_case(framework, folder, rows, wanted):
         })  # fmt: skip
 
 
-def collect(framework, corpus, rows, wanted, per_type):
-    """{type: seeds}, smallest first, at most `per_type` that differ."""
+def collect(framework, corpus, rows, wanted, per_type, rng=None):
+    """{type: seeds}, at most `per_type` that differ: the smallest, or drawn ones."""
     found = {}
     for case in sorted(os.listdir(corpus)):
         folder = os.path.join(corpus, case)
@@ -109,4 +109,9 @@ def collect(framework, corpus, rows, wanted, per_type):
     def size(seed):
         return sum(v["array"].size for values in seed["inputs"].values() for v in values)
 
-    return {t: sorted(s.values(), key=size)[:per_type] for t, s in sorted(found.items())}
+    def taken(seeds):
+        if rng and len(seeds) > per_type:
+            seeds = rng.sample(seeds, per_type)
+        return sorted(seeds, key=size)[:per_type]
+
+    return {t: taken(list(s.values())) for t, s in sorted(found.items())}

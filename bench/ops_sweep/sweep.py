@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Sweeps the operators by table: programs of one operator, one thing changed at a time.
 
-    sweep.py seeds  --ops ops.json --corpus DIR --work DIR
-    sweep.py make   --ops ops.json --work DIR [--types REGEX] [--most N]
+    sweep.py seeds  --ops ops.json --corpus DIR --work DIR [--random N]
+    sweep.py make   --ops ops.json --work DIR [--types REGEX] [--most N] [--random N]
     sweep.py again  --work DIR
     sweep.py report --work DIR RESULTS [BEFORE]
 
@@ -10,7 +10,9 @@ To be run with paddlepaddle 2.6.2 over ops/p262 and with 1.8.5 over ops/fluid18,
 of its own. `ops.json` is what `dtranspile ops --format json` prints. `seeds` reads the operators of the
 corpus's cases with the values of their inputs; `make` changes one thing about each, runs it in the
 framework in a process of its own with a limit of time, and writes what the framework does as a case
-(test/corpus/README.md) to WORK/cases; what the framework refuses is counted and dropped. `again` runs
+(test/corpus/README.md) to WORK/cases; what the framework refuses is counted and dropped. With
+`--random N` seeds and variants are drawn instead of taken in order, and variants in which two things
+change are among them: another N is another campaign. `again` runs
 the cases once more with fresh memory set to something and drops those whose results change: kernels that
 leave results unset. Then `bazel run //bench/ops_sweep:compare -- WORK/cases > RESULTS` says what becomes
 of each case here, and `report` prints the table.
@@ -21,6 +23,7 @@ import collections
 import json
 import os
 import pickle
+import random
 import re
 import select
 import shutil
@@ -43,12 +46,13 @@ def load_rows(path):
 
 
 def wanted_rows(rows):
-    """What runs natively and draws nothing; gradients come with what they belong to."""
+    """What runs natively; gradients come with what they belong to (raw.py has those of gradients).
+    What draws stays where nothing is drawn: `again` drops the others."""
     return {
         t: row
         for t, row in rows.items()
-        if row["native"] and not row["effects"] and not t.endswith("_grad")
-        and not row["runs_as"]["blocks"]
+        if row["native"] and "host" not in row["effects"]
+        and not t.endswith("_grad") and not row["runs_as"]["blocks"]
     }  # fmt: skip
 
 
@@ -58,7 +62,8 @@ def make_seeds(args):
 
     rows = load_rows(args.ops)
     wanted = wanted_rows(rows)
-    found = collect(framework, args.corpus, rows, wanted.__contains__, args.per_type)
+    rng = random.Random(args.random) if args.random else None
+    found = collect(framework, args.corpus, rows, wanted.__contains__, args.per_type, rng)
     with open(os.path.join(args.work, "seeds.pkl"), "wb") as f:
         pickle.dump(found, f, protocol=4)
     print("%d seeds of %d types; none of: %s" % (
@@ -77,12 +82,17 @@ def words_of(seeds):
     return found
 
 
-def chosen(seeds, row, words, most):
+def chosen(seeds, row, words, most, rng=None):
     """At most `most` variants, taken in turn from every kind of change, so that none starves."""
     by_kind = collections.OrderedDict()
     for kind, label, seed in variants.variants(seeds, row, words):
         by_kind.setdefault(kind, []).append((kind, label, seed))
+    if rng:
+        by_kind["pair"] = list(variants.pairs(seeds, row, words, most // 2, rng))
     for kind, made in by_kind.items():  # spread over attributes and inputs, not their first ones
+        if rng:
+            rng.shuffle(made)
+            continue
         stride = max(1, -(-len(made) // max(1, most)))
         by_kind[kind] = [v for start in range(stride) for v in made[start::stride]]
     result = []
@@ -200,7 +210,8 @@ def make_cases(args):
     for t, of_type in sorted(seeds.items()):
         if t not in rows or not re.fullmatch(args.types, t):
             continue
-        items = list(enumerate(chosen(of_type, rows[t], words, args.most)))
+        rng = random.Random("%d %s" % (args.random, t)) if args.random else None
+        items = list(enumerate(chosen(of_type, rows[t], words, args.most, rng)))
 
         def act(item, t=t):
             number, (kind, label, seed) = item
@@ -306,6 +317,7 @@ def main():
     parser.add_argument("--work", default=".")
     parser.add_argument("--types", default=".*")
     parser.add_argument("--per-type", type=int, default=4)
+    parser.add_argument("--random", type=int, default=0, help="number of the draw; 0: none")
     parser.add_argument("--most", type=int, default=32, help="variants of a type")
     args = parser.parse_intermixed_args()
     {"seeds": make_seeds, "make": make_cases, "again": run_again, "report": report}[args.command](args)

@@ -436,3 +436,20 @@ def variants(seeds, row, words):
                     continue
                 seen.add(label)
                 yield kind, label, changed
+
+
+def pairs(seeds, row, words, count, rng):
+    """Variants of variants, drawn: two changes of different kinds."""
+    kinds = [kind for kind in KINDS if kind != "seed"]
+    for _ in range(4 * count):
+        seed, labels = rng.choice(seeds), []
+        for kind in rng.sample(kinds, 2):
+            made = list(KINDS[kind](seed, row, words))
+            if made:
+                label, seed = rng.choice(made)
+                labels.append(label)
+        if len(labels) == 2:
+            count -= 1
+            yield "pair", "; ".join(labels), seed
+        if count <= 0:
+            return

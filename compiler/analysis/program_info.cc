@@ -32,8 +32,15 @@ void forEachFrameworkOp(pd::ProgramOp program, Callback callback) {
 
 }  // namespace
 
+// By roles: the seed of the backward part is called <loss>@GRAD, which says it with certainty; else
+// the forward op with role Loss gives it.
+// Of several losses (a program that minimises two) the one whose name is the first: stages of a
+// pipeline have them in another order than the program.
 std::string findLoss(pd::ProgramOp program) {
   std::string fromForward, fromGradient;
+  const auto isFirst = [](llvm::StringRef one, llvm::StringRef other) {
+    return std::pair(one.size(), one) < std::pair(other.size(), other);
+  };
   forEachFrameworkOp(program, [&](pd::OpView op) {
     int role = op.role();
     if (!(role & pd::kLoss) || op.operation()->getNumResults() == 0) return;
@@ -41,7 +48,8 @@ std::string findLoss(pd::ProgramOp program) {
     if (role & pd::kBackward) {
       // The seed of the backward part is called after the loss by the framework itself:
       // <loss>@GRAD.
-      if (fromGradient.empty()) fromGradient = name.take_front(name.find("@GRAD")).str();
+      llvm::StringRef loss = name.take_front(name.find("@GRAD"));
+      if (fromGradient.empty() || isFirst(loss, fromGradient)) fromGradient = loss.str();
     } else if (fromForward.empty()) {
       fromForward = op.hasOutput("Out") ? op.outputName("Out").str() : name.str();
     }
@@ -87,6 +95,7 @@ bool definesName(pd::ProgramOp program, llvm::StringRef name) {
   return static_cast<bool>(lastNamed(program, name));
 }
 
+// At most three names within an edit distance of a third of the name, the nearest first.
 std::vector<std::string> similarNames(pd::ProgramOp program, llvm::StringRef name) {
   std::vector<std::pair<unsigned, std::string>> near;
   unsigned limit = std::max<size_t>(2, name.size() / 3);

@@ -2,9 +2,13 @@
 // (importer.h).
 //
 // A variable has one declaration, that of its last writer (`reshape(..., inplace=True)` writes its
-// operand), and the framework declares the batch of a product of batches 1 and -1 as 1. There a
+// operand), and the framework declares the batch of a product of batches 1 and -1 as 1. Of results
+// that it infers nothing of (the saved statistics of a norm that is evaluated, the copies that a
+// gradient of `einsum` reads) the declaration has no dims, as that of one number has. There a
 // result has the extents that its op's inference finds, and so has what follows from it; the
-// declarations stay as they are in the file.
+// declarations stay as they are in the file. What is made of a list of extents is declared without
+// any: a 1 among them, which says that the dim is broadcast (a mask of `dropout` along an axis), is
+// found as well.
 #include "compiler/import/importer.h"
 #include "dialects/pd/ops/declared.h"
 #include "dialects/pd/pd.h"
@@ -30,6 +34,30 @@ bool onesAreOpen(llvm::ArrayRef<int64_t> declared, llvm::ArrayRef<int64_t> found
                       [](auto pair) { return std::get<0>(pair) == 1 && std::get<1>(pair) < 0; });
 }
 
+// Whether a result may have been left without dims by the framework. One number has no dims
+// from 2.5 on, and [1] before.
+bool mayBeUnset(const pd::TensorInfo& declared) {
+  return declared.rankKnown && declared.kind == pd::Kind::Tensor && declared.dims.empty();
+}
+
+bool isUnset(const pd::TensorInfo& declared, const pd::TensorInfo& found) {
+  return mayBeUnset(declared) && !found.dims.empty() && pd::DimsRef(found.dims) != pd::DimsRef{1};
+}
+
+// Whether a 1 is found where the declaration leaves the extent open.
+bool findsOnes(llvm::ArrayRef<int64_t> declared, llvm::ArrayRef<int64_t> found) {
+  return onesAreOpen(found, declared);
+}
+
+bool isMadeOfList(mlir::Operation* op) {
+  const pd::OpView view(op);
+  return view.spec() && view.spec()->input("ShapeTensorList") &&
+         view.inputCount("ShapeTensorList") > 0;
+}
+
+// Inference says [0] of what no run fills: shapes that are kept for gradients (XShape of `einsum`).
+bool isNothing(const pd::TensorInfo& found) { return pd::DimsRef(found.dims) == pd::DimsRef{0}; }
+
 }  // namespace
 
 // Values that blocks take keep their declared types, as the blocks' arguments do; so do
@@ -45,13 +73,20 @@ void Importer::findRewritten() {
   }
 }
 
+// Replaces the declared extents of a result by those that shape inference gives, only where the
+// declaration contradicts them and only for values that nothing outside refers to by name.
 void Importer::correctTypes(int block, const OpKind& kind, llvm::ArrayRef<Name> results,
                             mlir::Operation* op) {
   if (!kind.spec || !kind.spec->infer || op->getNumRegions() > 0) return;
   const bool follows = llvm::any_of(op->getOperands(),
                                     [&](mlir::Value value) { return corrected_.contains(value); });
+  const bool listed = isMadeOfList(op);
   const bool open = follows || isProduct(kind.name.stripDialect());
-  if (!open && llvm::none_of(results, [&](Name name) { return rewritten_.contains(name); })) return;
+  const bool rewritten =
+      llvm::any_of(results, [&](Name name) { return rewritten_.contains(name); });
+  const bool unset = llvm::any_of(
+      op->getResultTypes(), [](mlir::Type type) { return mayBeUnset(pd::declaredInfo(type)); });
+  if (!open && !listed && !rewritten && !unset) return;
   if (llvm::any_of(op->getOperands(), pd::isUndescribed)) return;
   pd::OpView view(op);
   pd::DeclaredContext context(view);
@@ -62,12 +97,18 @@ void Importer::correctTypes(int block, const OpKind& kind, llvm::ArrayRef<Name> 
     const Name name = results[value.getResultNumber()];
     const pd::TensorInfo declared = pd::declaredInfo(value.getType());
     if (captured_.contains(name) || analysis_.isPersistable(block, name) || !declared.rankKnown ||
-        declared.kind != pd::Kind::Tensor)
+        declared.kind != pd::Kind::Tensor || isNothing(info))
       continue;
-    const bool stands = pd::agree(pd::DimsRef(declared.dims), pd::DimsRef(info.dims)) &&
+    if (!open && !listed && !rewritten && !isUnset(declared, info)) continue;
+    const bool agrees = pd::agree(pd::DimsRef(declared.dims), pd::DimsRef(info.dims)) &&
                         !(open && onesAreOpen(declared.dims, info.dims));
-    if (stands) continue;
-    value.setType(withExtents(value.getType(), info.dims));
+    const bool refines = agrees && (follows || listed) && findsOnes(declared.dims, info.dims);
+    if (agrees && !refines) continue;
+    pd::Dims dims = info.dims;
+    if (refines)  // what else is declared stays known
+      for (auto [extent, said] : llvm::zip_equal(dims, declared.dims))
+        if (extent < 0) extent = said;
+    value.setType(withExtents(value.getType(), dims));
     corrected_.insert(value);
   }
 }

@@ -23,6 +23,8 @@ const LoweringRule kRules[] = {
     callRule("reduce_mean_grad", "dt_complex_reduce_grad"),
     callRule("scale", "dt_complex_scale"),
     callRule("cast", "dt_complex_cast"),
+    callRule("matmul_v2", "dt_complex_matmul"),
+    callRule("matmul_v2_grad", "dt_complex_matmul_grad"),
     callRule("abs", "dt_complex_abs"),
     callRule("abs_grad", "dt_complex_abs_grad"),
     callRule("angle", "dt_complex_angle"),

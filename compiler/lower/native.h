@@ -18,6 +18,7 @@ struct NativeForm {
   bool blocks = false;   // loops and branches of the plan
   bool byVersion = false;          // programs of 1.x and 2.x differ
   std::vector<std::string> calls;  // library calls, those for run-time extents after the others
+  std::string complex;             // the one of them that takes complex numbers; empty if none
 };
 
 // Element types that formulas compute with, the narrow ones in a wider one (kernel/expr.h): bit 1

@@ -50,6 +50,8 @@ std::string groupsOf(const Strategy& s, int64_t ranks) {
 
 // The axes of the trainers' mesh that are data-parallel.
 const char kShardAxis[] = "sharding";
+// Axes of data parallelism with their sizes, outermost first; those of stages and layers are added
+// by the caller.
 std::vector<Axis> axesOf(const Strategy& s) {
   const std::string trainers = std::to_string(s.trainers);
   if (isSharded(s)) {
@@ -115,16 +117,28 @@ bool mergesGradients(const Strategy& s) { return s.gradient_merge && s.gradient_
 bool changesProgram(const Strategy& s) {
   return s.amp || s.recompute || s.lars || s.lamb || s.asp || s.lookahead || mergesGradients(s);
 }
+// Sums of gradients and parts of updates go by gradients, and need no roles of other ops.
+bool goesByRoles(const Strategy& s) {
+  return changesProgram(s) || isPipelined(s) || isUpdatedByServers(s);
+}
 bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
+
+// The framework divides by a rank's own counts, and a stage knows those of one micro-batch only.
+bool reducesCounts(const Strategy& s) {
+  return reducesGradients(s) && !s.pipeline && s.scale_strategy != "reference";
+}
 
 // One rank's program of a group becomes the whole one, of which the others are made.
 bool isLifted(const Strategy& s) { return isSplit(s) && s.input_parallel == "mp"; }
 
+// The table of contents: passes in their order, what each is told of the strategy, when it runs,
+// and the field that asked for it.
 const Step kSteps[] = {
     {"lift-parallel-ops", Told::Nothing, isLifted, "input_parallel"},
     {"check-source", Told::Nothing, always},
     // What changes the program of one device; the other one is kept beside it.
     {"keep-source", Told::Nothing, changesProgram},
+    {"settle-roles", Told::Nothing, goesByRoles},
     {"amp", Told::Pieces, [](const Strategy& s) { return s.amp; }, "amp"},
     {"recompute", Told::Nothing, [](const Strategy& s) { return s.recompute; }, "recompute"},
     {"lars", Told::Nothing, [](const Strategy& s) { return s.lars; }, "lars"},
@@ -157,6 +171,7 @@ const Step kSteps[] = {
     {"ps-startup", Told::Axes, isServed, "mode"},
     {"broadcast-startup", Told::Data,
      [](const Strategy& s) { return isReplicated(s) && (!s.pipeline || isSharded(s)); }},
+    {"reduce-counts", Told::Data, reducesCounts},
     {"scale-loss", Told::Data, reducesGradients},
     {"reduce-gradients", Told::Data, reducesGradients},
     {"fp16-all-reduce", Told::Axes,
@@ -214,7 +229,8 @@ std::string optionsOf(const Step& step, const Strategy& strategy) {
   if (step.told == Told::Pieces &&
       (isPipelined(strategy) || isOwned(strategy) || isServed(strategy)))
     text += " apart=true";
-  if (llvm::StringRef(step.pass) == "amp" && isServed(strategy)) text += " by_block=true";
+  if (llvm::is_contained({"amp", "settle-roles"}, llvm::StringRef(step.pass)) && isServed(strategy))
+    text += " by_block=true";
   if (servers || step.told == Told::ServerCount)
     text += " servers=" + std::to_string(serverCount(strategy));
   if (step.told == Told::Serving) text += " serve=" + serveMode(strategy);
@@ -310,6 +326,8 @@ std::vector<PipelineStep> collectiveSteps(const Strategy& strategy) {
   return steps;
 }
 
+// The passes are named and given their options as text, the same that dtranspile-opt takes; a
+// structural check stands behind each.
 mlir::LogicalResult transpileCollective(mlir::ModuleOp module, const Strategy& strategy) {
   const std::vector<Problem> problems = problemsOf(strategy);
   for (const Problem& problem : problems) mlir::emitError(module.getLoc()) << problem.message;

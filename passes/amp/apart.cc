@@ -27,19 +27,24 @@ void completeAt(pd::OpView cast, pd::OpView maker, const std::string& parameter)
   cast.setAttr("op_role", builder.getI32IntegerAttr(pd::kBackward));
 }
 
+// Variables that are set to what an op gives, or in its blocks.
+llvm::SetVector<mlir::StringAttr> setBy(mlir::Operation* op) {
+  llvm::SetVector<mlir::StringAttr> names;
+  for (mlir::Operation* user : op->getUsers())
+    if (auto set = llvm::dyn_cast<pd::SetOp>(user)) names.insert(set.getVarAttr().getAttr());
+  op->walk([&](pd::SetOp set) { names.insert(set.getVarAttr().getAttr()); });
+  return names;
+}
+
 // Variables that the ops set.
 llvm::StringSet<> setBy(const Ops& ops) {
   llvm::StringSet<> names;
   for (mlir::Operation* op : ops)
-    for (mlir::Operation* user : op->getUsers())
-      if (auto set = llvm::dyn_cast<pd::SetOp>(user)) names.insert(set.getVar());
+    for (mlir::StringAttr name : setBy(op)) names.insert(name.getValue());
   return names;
 }
 
-bool isSet(mlir::Operation* op) {
-  return llvm::any_of(op->getUsers(),
-                      [](mlir::Operation* user) { return llvm::isa<pd::SetOp>(user); });
-}
+bool isSet(mlir::Operation* op) { return !setBy(op).empty(); }
 
 bool hasNoEffects(mlir::Operation* op) {
   const pd::OpSpec* spec = pd::OpView(op).spec();
@@ -48,6 +53,9 @@ bool hasNoEffects(mlir::Operation* op) {
 
 }  // namespace
 
+// `op_role_var` of a backward op lists pairs (parameter, gradient) that the op completes. Where the
+// gradient is then cast for the update, that cast moves to the backward part and completes it
+// instead.
 void completeInFloat32(pd::ProgramOp main) {
   for (mlir::Operation& op : *main.getBodyBlock()) {
     if (!pd::OpView::isFrameworkOp(&op)) continue;
@@ -63,6 +71,10 @@ void completeInFloat32(pd::ProgramOp main) {
   }
 }
 
+// Common ops first, in program order: pure ones whose operands come from outside, from variables
+// that the update does not write, or from other common ops. The rest falls into connected
+// components (union-find over ops and the variables that they read or write): ops of one component
+// must stay together, and two components share nothing.
 Apart takeApart(const Ops& ops) {
   const llvm::StringSet<> written = setBy(ops);
   Apart apart;
@@ -89,9 +101,11 @@ Apart takeApart(const Ops& ops) {
       else if (maker && ops.contains(maker) && !apart.common.contains(maker))
         together.unionSets(op, maker);
     }
-    for (mlir::Operation* user : op->getUsers())
-      if (auto set = llvm::dyn_cast<pd::SetOp>(user))
-        together.unionSets(op, set.getVarAttr().getAttr().getAsOpaquePointer());
+    for (mlir::StringAttr name : setBy(op)) together.unionSets(op, name.getAsOpaquePointer());
+    op->walk([&](pd::GetOp get) {
+      if (written.contains(get.getVar()))
+        together.unionSets(op, get.getVarAttr().getAttr().getAsOpaquePointer());
+    });
   }
   llvm::MapVector<const void*, Ops> groups;  // in the order of their first ops
   for (mlir::Operation* op : ops)

@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "passes/support/job.h"
 #include "passes/support/state.h"
+#include "passes/support/update_ops.h"
 
 namespace dtranspile::passes {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 constexpr llvm::StringLiteral kUnscaled = "@UNSCALED";
 constexpr llvm::StringLiteral kCheck = "check_finite_and_unscale";
 
-bool isOfUpdate(mlir::Operation* op) {
+bool isOptimizing(mlir::Operation* op) {
   return pd::OpView::isFrameworkOp(op) && (pd::OpView(op).role() & pd::kOptimize);
 }
 
@@ -27,11 +28,14 @@ class Scaling {
         builder_(main.getContext()),
         number_(mlir::RankedTensorType::get({1}, builder_.getF32Type())) {}
 
+  // Adds the loss scale as a variable, multiplies every seed by it, and takes it back from all
+  // complete gradients at the beginning of the update. Returns whether a gradient was not finite.
   mlir::FailureOr<mlir::Value> run(llvm::ArrayRef<mlir::Operation*> seeds) {
     if (seeds.empty())
       return main_.emitError(
           "amp: no op has the roles Backward and Loss: nothing seeds the gradients; is this a "
-          "training program?");
+          "training program? Those that paddle.static.gradients takes do not say that they are: "
+          "take gradients of parameters by append_backward, or an optimizer's backward");
     // As the loss is, [1] or []: no op stands between the scale and what it scales.
     if (isNumber(seeds[0]->getResult(0).getType()))
       number_ = llvm::cast<mlir::RankedTensorType>(seeds[0]->getResult(0).getType());
@@ -111,10 +115,10 @@ class Scaling {
     }
     llvm::StringSet<> updated;
     bool good = true;
-    forEachUpdate(main_, [&](pd::OpView update, llvm::StringRef parameter) {
+    forEachUpdated(main_, [&](mlir::Operation* update, llvm::StringRef parameter) {
       updated.insert(parameter);
       if (listed.contains(parameter)) return;
-      update.operation()->emitError("amp: updates parameter '")
+      update->emitError("amp: updates parameter '")
           << parameter << "', but no op with role Backward lists it in op_role_var";
       good = false;
     });
@@ -164,7 +168,7 @@ class Scaling {
       before.replaceUsesWithIf(after, [&](mlir::OpOperand& use) {
         mlir::Operation* user = use.getOwner();
         const bool checks = pd::OpView::isFrameworkOp(user) && pd::OpView(user).type() == kCheck;
-        return !checks && (isOfUpdate(user) || llvm::isa<pd::SetOp>(user));
+        return !checks && (isOptimizing(user) || llvm::isa<pd::SetOp>(user));
       });
     return infinite;
   }
@@ -175,7 +179,7 @@ class Scaling {
   void divideBehind(mlir::Value gradient) {
     const llvm::SmallPtrSet<mlir::Operation*, 4> users(gradient.user_begin(), gradient.user_end());
     for (mlir::Operation& user : llvm::make_early_inc_range(*block_)) {
-      if (!users.contains(&user) || !isOfUpdate(&user) || pd::OpView(&user).type() == kCheck)
+      if (!users.contains(&user) || !isOptimizing(&user) || pd::OpView(&user).type() == kCheck)
         continue;
       builder_.setInsertionPoint(&user);
       const std::string name =
@@ -190,7 +194,7 @@ class Scaling {
   // A gradient as the update takes it: its cast, where that belongs to the update.
   mlir::Value inFloat32(mlir::Value gradient) {
     for (mlir::Operation* user : gradient.getUsers())
-      if (isOfUpdate(user) && pd::OpView(user).type() == "cast") {
+      if (isOptimizing(user) && pd::OpView(user).type() == "cast") {
         user->moveBefore(block_, block_->end());
         return user->getResult(0);
       }
@@ -233,6 +237,9 @@ class Scaling {
         .output("Out");
   }
 
+  // The framework's op update_loss_scaling: raises the scale after so many good steps and lowers it
+  // after so many bad ones, by two counters that are variables too, and zeroes gradients that
+  // overflowed.
   std::vector<mlir::Value> nextScale(const std::vector<mlir::Value>& gradients,
                                      const pd::OutputSlot& out, mlir::Value infinite) {
     auto count = mlir::RankedTensorType::get({1}, builder_.getI32Type());

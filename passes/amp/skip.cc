@@ -7,11 +7,12 @@
 #include "passes/amp/apart.h"
 #include "passes/support/branch.h"
 #include "passes/support/job.h"
+#include "passes/support/update_ops.h"
 
 namespace dtranspile::passes {
 namespace {
 
-bool isOfUpdate(mlir::Operation* op) {
+bool isOptimizing(mlir::Operation* op) {
   return pd::OpView::isFrameworkOp(op) && (pd::OpView(op).role() & pd::kOptimize);
 }
 
@@ -26,6 +27,9 @@ class Skip {
         apart_(apart),
         declarations_(declarations) {}
 
+  // A step with a gradient that is not finite must leave no trace. Ops of the update that may run
+  // anyway stay; the others move into branches on `bad_`, and what other ops set in such a step is
+  // set back.
   mlir::LogicalResult run() {
     findDecision();
     if (mlir::failed(choose()) || mlir::failed(check())) return mlir::failure();
@@ -41,11 +45,11 @@ class Skip {
     llvm::SmallVector<mlir::Operation*> open = {bad_.getDefiningOp()};
     while (!open.empty()) {
       mlir::Operation* op = open.pop_back_val();
-      if (!op || !(isOfUpdate(op) || llvm::isa<pd::GetOp>(op)) || !decision_.insert(op)) continue;
+      if (!op || !(isOptimizing(op) || llvm::isa<pd::GetOp>(op)) || !decision_.insert(op)) continue;
       for (mlir::Value operand : op->getOperands()) open.push_back(operand.getDefiningOp());
     }
     for (mlir::Operation& op : *block_)
-      if (isOfUpdate(&op) && setsFree(&op)) decision_.insert(&op);
+      if (isOptimizing(&op) && setsFree(&op)) decision_.insert(&op);
   }
   bool setsFree(mlir::Operation* op) const {
     return llvm::any_of(op->getUsers(), [&](mlir::Operation* user) {
@@ -54,13 +58,15 @@ class Skip {
     });
   }
 
+  // All ops of the update and the sets of what they give move into the branch, but for those that
+  // the decision itself is made of.
   mlir::LogicalResult choose() {
     for (mlir::Operation& op : *block_) {
-      if (!isOfUpdate(&op) || decision_.contains(&op)) continue;
-      if (op.getNumRegions() > 0)
+      if (!isOptimizing(&op) || decision_.contains(&op)) continue;
+      if (!takesCapturesOnly(&op))
         return op.emitError(
-            "amp: a block within the update is not there yet: a step that overflows would not "
-            "leave it out");
+            "amp: a block within the update takes values from around it, which a step that "
+            "overflows cannot leave out with it; save the program with values captured");
       moving_.insert(&op);
     }
     for (auto set : block_->getOps<pd::SetOp>())
@@ -72,20 +78,22 @@ class Skip {
   mlir::LogicalResult check() {
     llvm::StringSet<> updated;
     for (mlir::Operation& op : *block_) {
-      if (auto set = llvm::dyn_cast<pd::SetOp>(op); set && sets_.contains(set))
-        updated.insert(set.getVar());
+      if (sets_.contains(&op) || moving_.contains(&op))
+        op.walk([&](pd::SetOp set) { updated.insert(set.getVar()); });
       if (moving_.contains(&op) || sets_.contains(&op)) continue;
       for (mlir::Value operand : op.getOperands())
         if (moving_.contains(operand.getDefiningOp()))
           return op.emitError("amp: takes '")
                  << pd::nameOf(operand)
-                 << "' of the update, which a step that overflows leaves out";
+                 << "' of the update, which a step that overflows leaves out; update behind the "
+                    "last op that takes it";
       if (auto get = llvm::dyn_cast<pd::GetOp>(op); get && updated.contains(get.getVar()))
         for (mlir::Operation* user : get->getUsers())
           if (!moving_.contains(user))
             return user->emitError("amp: takes '")
                    << get.getVar()
-                   << "' as the update has left it, which a step that overflows leaves out";
+                   << "' as the update has left it, which a step that overflows leaves out; "
+                      "update behind the last op that takes it";
     }
     return mlir::success();
   }
@@ -94,7 +102,8 @@ class Skip {
   void keepWhatElseIsSet() {
     llvm::SetVector<mlir::StringAttr> names;
     main_.walk([&](pd::SetOp set) {
-      if (!sets_.contains(set) && !free_.contains(set.getVar()))
+      if (!sets_.contains(set) && !free_.contains(set.getVar()) &&
+          !moving_.contains(block_->findAncestorOpInBlock(*set)))
         names.insert(set.getVarAttr().getAttr());
     });
     for (mlir::StringAttr name : names) {
@@ -181,6 +190,7 @@ class Skip {
       builder.setInsertionPointToEnd(inside);
     }
     pd::YieldOp::create(builder, main_.getLoc(), mlir::ValueRange());
+    renumberWithin(branch);
     for (pd::GetOp get : llvm::make_early_inc_range(block_->getOps<pd::GetOp>()))
       if (map.contains(get.getResult()) && get->use_empty()) get->erase();
   }
@@ -237,6 +247,8 @@ class Skip {
       groups[pd::OpView(kept_[i].getDefiningOp()).role()].push_back(i);
     for (const auto& [role, members] : groups) restore(members);
   }
+  // A branch that runs in bad steps and sets these variables back to what they held when the step
+  // began.
   void restore(llvm::ArrayRef<size_t> members) {
     std::vector<mlir::Value> taken;
     for (size_t i : members) taken.push_back(kept_[i]);

@@ -11,6 +11,7 @@
 #include "passes/support/changes.h"
 #include "passes/support/job.h"
 #include "passes/support/state.h"
+#include "passes/support/update_ops.h"
 #include "passes/support/update_rule.h"
 
 namespace dtranspile::passes {
@@ -29,24 +30,9 @@ struct Gradient {
   pd::VarOp sum;
 };
 
-bool isOfUpdate(mlir::Operation* op) {
-  if (!pd::OpView::isFrameworkOp(op)) return false;
-  return (pd::OpView(op).role() & (pd::kOptimize | pd::kLrSched)) != 0;
-}
-
-// A value that depends on nothing, and so can be made again anywhere.
-bool isConstant(mlir::Operation* op) {
-  if (!pd::OpView::isFrameworkOp(op) || op->getNumOperands() > 0 || op->getNumRegions() > 0)
-    return false;
-  const pd::OpSpec* spec = pd::OpView(op).spec();
-  return spec && spec->effects == pd::kPure;
-}
-
-// The branch of steps that overflow or do not (amp): it hands nothing on but what it sets.
-bool isSkip(mlir::Operation* op) {
-  return isOfUpdate(op) && pd::OpView(op).type() == "conditional_block" && op->getNumResults() == 1;
-}
-
+// Adds a variable per parameter that sums its gradients, a counter of steps, and a branch that is
+// taken every k-th step: it holds all ops of the update, which take the sum (or mean) in the place
+// of the gradient, and empties the sums.
 class Merger {
  public:
   Merger(pd::ProgramOp main, pd::ProgramOp startup, int64_t steps, bool average)
@@ -61,6 +47,8 @@ class Merger {
   // complete, and the update part moves, as it is, into a branch that every k-th step takes.
   mlir::LogicalResult run() {
     if (mlir::failed(collect()) || mlir::failed(check())) return mlir::failure();
+    // What adds a gradient up lists it from here on.
+    for (mlir::Operation* op : listing_) pd::OpView(op).setAttr("op_role_var", {});
     for (auto& entry : gradients_) addUp(entry.second);
     openBranch();
     return fillBranch();
@@ -89,8 +77,7 @@ class Merger {
       }
       listing.push_back(&op);
     }
-    // What adds a gradient up lists it from here on.
-    for (mlir::Operation* op : listing) pd::OpView(op).setAttr("op_role_var", {});
+    listing_ = std::move(listing);
     return mlir::success();
   }
 
@@ -111,10 +98,10 @@ class Merger {
   mlir::LogicalResult check() {
     mlir::LogicalResult good = mlir::success();
     llvm::StringSet<> updated;
-    forEachUpdate(main_, [&](pd::OpView update, llvm::StringRef parameter) {
+    forEachUpdated(main_, [&](mlir::Operation* update, llvm::StringRef parameter) {
       updated.insert(parameter);
       if (gradients_.count(mlir::StringAttr::get(context_, parameter))) return;
-      update.operation()->emitError("gradient_merge: updates parameter '")
+      update->emitError("gradient_merge: updates parameter '")
           << parameter << "', but no op with role Backward lists it in op_role_var";
       good = mlir::failure();
     });
@@ -135,6 +122,16 @@ class Merger {
     main_.walk([&](pd::SetOp set) {
       if (mlir::failed(checkSet(set))) good = mlir::failure();
     });
+    main_.walk([&](mlir::Operation* op) {
+      if (!isOfUpdate(op) || !op->getNumRegions() || !pd::OpView(op).input("Cond") ||
+          !followsFromGradients(pd::OpView(op).input("Cond")))
+        return;
+      op->emitError(
+          "gradient_merge: decides by gradients whether to run: it is not shown that merged steps "
+          "decide as a batch as large does; leave gradient_merge out, or let it decide by "
+          "variables");
+      good = mlir::failure();
+    });
     llvm::StringSet<> updates;  // variables that the update has set so far
     for (mlir::Operation& op : *block_) {
       if (auto set = llvm::dyn_cast<pd::SetOp>(op)) updates.insert(set.getVar());
@@ -143,35 +140,68 @@ class Merger {
     return good;
   }
 
-  // Variables may be set by the update, and in a branch of it that hands nothing on (amp's).
+  // By values, in through captures of blocks; but whether a gradient is finite (amp) is asked of
+  // the merged one, which says the same of one batch.
+  bool followsFromGradients(mlir::Value condition) const {
+    llvm::SmallVector<mlir::Value> open = {condition};
+    llvm::DenseSet<mlir::Value> seen;
+    while (!open.empty()) {
+      mlir::Value value = open.pop_back_val();
+      if (!value || !seen.insert(value).second) continue;
+      if (llvm::any_of(gradients_, [&](const auto& one) { return one.second.value == value; }))
+        return true;
+      if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
+        mlir::Operation* around = argument.getOwner()->getParentOp();
+        if (pd::OpView::isFrameworkOp(around) &&
+            pd::OpView(around).inputCount("$capture") > argument.getArgNumber())
+          open.push_back(pd::OpView(around).input("$capture", argument.getArgNumber()));
+        continue;
+      }
+      auto result = llvm::cast<mlir::OpResult>(value);
+      mlir::Operation* maker = result.getOwner();
+      if (pd::OpView::isFrameworkOp(maker) &&
+          pd::OpView(maker).slotOf(result).first == "FoundInfinite")
+        continue;
+      llvm::append_range(open, maker->getOperands());
+    }
+    return false;
+  }
+
+  // Variables may be set by the update, and in blocks of it.
   mlir::LogicalResult checkSet(pd::SetOp set) {
     mlir::Operation *writer = set.getValue().getDefiningOp(),
                     *around = block_->findAncestorOpInBlock(*set);
-    if (around == set ? writer && isOfUpdate(writer) : isSkip(around)) return mlir::success();
+    if (around == set ? writer && isOfUpdate(writer) : isOfUpdate(around)) return mlir::success();
     return (writer ? writer : set.getOperation())->emitError("gradient_merge: sets variable '")
            << set.getVar()
            << "' outside of the update: merged steps would set it once each, a batch as large "
               "sets it once";
   }
 
+  // The update runs in some steps only, so nothing that runs in all of them may take what it gives.
   static mlir::LogicalResult checkOp(mlir::Operation* op, const llvm::StringSet<>& updates) {
     if (auto get = llvm::dyn_cast<pd::GetOp>(op))
       for (mlir::Operation* user : get->getUsers())
         if (updates.contains(get.getVar()) && !isOfUpdate(user))
           return user->emitError("gradient_merge: takes '")
                  << get.getVar()
-                 << "' as the update has left it, which runs in every k-th step only";
+                 << "' as the update has left it, which runs in every k-th step only; update "
+                    "behind the last op that takes it";
     if (llvm::isa<pd::SetOp>(op)) return mlir::success();
-    if (isOfUpdate(op) && op->getNumRegions() > 0 && !isSkip(op))
+    if (isOfUpdate(op) && pd::OpView(op).hasAttr("grad_merge_cond_name"))
       return op->emitError(
-          "gradient_merge: a block within the update or the schedule is not "
-          "there yet");
+          "gradient_merge: the program merges gradients itself; leave gradient_merge out, or save "
+          "the program without the framework's GradientMergeOptimizer");
+    if (isOfUpdate(op) && !takesCapturesOnly(op))
+      return op->emitError(
+          "gradient_merge: a block within the update or the schedule takes values from around it, "
+          "which it leaves for another block; save the program with values captured");
     if (isOfUpdate(op)) return mlir::success();
     for (mlir::Value operand : op->getOperands())
       if (operand.getDefiningOp() && isOfUpdate(operand.getDefiningOp()))
         return op->emitError("gradient_merge: takes '")
                << pd::nameOf(operand) << "' of the update or the schedule, which runs in every "
-               << "k-th step only";
+               << "k-th step only; update behind the last op that takes it";
     return mlir::success();
   }
 
@@ -179,6 +209,7 @@ class Merger {
     return mlir::FlatSymbolRefAttr::get(mlir::StringAttr::get(context_, name));
   }
 
+  // Of the program's variables, emptied at the end of start-up.
   pd::VarOp addVariable(llvm::StringRef stem, mlir::RankedTensorType type) {
     const std::string name = declarations_.freshName(block_, stem);
     mlir::OpBuilder builder(main_);
@@ -315,7 +346,7 @@ class Merger {
     for (mlir::OpOperand& use : op->getOpOperands()) {
       mlir::Operation* writer = use.get().getDefiningOp();
       if (writer && writer->getBlock() == branch_) continue;
-      if (writer && isConstant(writer) && !map_.contains(use.get())) builder.clone(*writer, map_);
+      if (writer && isConstantOp(writer) && !map_.contains(use.get())) builder.clone(*writer, map_);
       if (!map_.contains(use.get()))
         return op->emitError("gradient_merge: takes '")
                << pd::nameOf(use.get())
@@ -333,6 +364,7 @@ class Merger {
   mlir::MLIRContext* context_;
   pd::Declarations declarations_;
   llvm::MapVector<mlir::StringAttr, Gradient> gradients_;  // by parameter
+  std::vector<mlir::Operation*> listing_;                  // ops that complete one
   mlir::Operation* conditional_ = nullptr;
   mlir::Block* branch_ = nullptr;
   llvm::SetVector<mlir::Operation*> moving_;

@@ -2,11 +2,13 @@
 // Steps are counted where the updates stand, and two branches behind them do what the first step
 // and every k-th one do.
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
 #include "passes/lookahead/pass.h"
 #include "passes/support/branch.h"
 #include "passes/support/changes.h"
 #include "passes/support/job.h"
 #include "passes/support/state.h"
+#include "passes/support/update_ops.h"
 #include "passes/support/update_rule.h"
 
 namespace dtranspile::passes {
@@ -17,6 +19,8 @@ namespace {
 
 constexpr llvm::StringLiteral kSlow = "@SLOW";
 
+// Lookahead (Zhang et al. 2019): beside every parameter (the fast weights) stand slow weights; in
+// every k-th step slow becomes alpha · fast + (1 - alpha) · slow, and fast becomes slow.
 class Adder {
  public:
   Adder(pd::ProgramOp main, pd::ProgramOp startup, int64_t steps, float alpha, bool apart)
@@ -53,17 +57,29 @@ class Adder {
   // Parameters in the order of their updates, and the one block in which they are updated.
   mlir::LogicalResult collect() {
     bool good = true;
+    llvm::StringSet<> inOwnBlocks;  // parameters that the saved program updates in a block
+    if (auto source =
+            main_->getParentOfType<mlir::ModuleOp>().lookupSymbol<mlir::ModuleOp>("source"))
+      if (auto saved = source.lookupSymbol<pd::ProgramOp>("main"))
+        forEachUpdate(saved, [&](pd::OpView update, llvm::StringRef parameter) {
+          if (update.operation()->getBlock() != saved.getBodyBlock()) inOwnBlocks.insert(parameter);
+        });
     llvm::SetVector<mlir::StringAttr> names;
-    forEachUpdate(main_, [&](pd::OpView update, llvm::StringRef parameter) {
+    forEachUpdated(main_, [&](mlir::Operation* update, llvm::StringRef parameter) {
       const auto refuse = [&](const llvm::Twine& why) {
-        update.operation()->emitError("lookahead: parameter '") << parameter << "' " << why;
+        update->emitError("lookahead: parameter '") << parameter << "' " << why;
         good = false;
       };
-      if (!block_) block_ = update.operation()->getBlock();
-      if (update.operation()->getBlock() != block_)
+      if (update->getNumRegions() > 0 || inOwnBlocks.contains(parameter))
+        return refuse(
+            "is updated in a block of the program's own, which chooses the steps that update: "
+            "which "
+            "of them count is not shown; save the program with the update outside of control flow");
+      if (!block_) block_ = update->getBlock();
+      if (update->getBlock() != block_)
         return refuse(
             "is updated in another block than the first one: which of them takes a step?");
-      if (update.inputCount("MasterParam") > 0)
+      if (pd::OpView(update).inputCount("MasterParam") > 0)
         return refuse("has a master copy, which would have to move too; leave lookahead out");
       names.insert(mlir::StringAttr::get(main_.getContext(), parameter));
     });
@@ -190,6 +206,8 @@ class Adder {
     pd::SetOp::create(builder_, parameter.getLoc(), slow,
                       copied(read(parameter, symbol(parameter)), slow.getValue(), pd::kOptimize));
   }
+  // slow := alpha · fast + (1 - alpha) · slow, and fast := slow, in the order of the framework's
+  // LookaheadOptimizer.
   void meet(pd::VarOp parameter) {
     const mlir::FlatSymbolRefAttr slow = slowOf(parameter);
     const std::string name = parameter.getSymName().str();

@@ -53,6 +53,8 @@ bool onlyExtents(const verify::ParsedRule* rule, llvm::StringRef slot) {
 
 bool isDropout(pd::OpView op) { return op.type() == "dropout" && op.spec(); }
 
+// Numbers the ops at the top of the program. The forward part ends at the first op of the backward
+// part.
 Steps::Steps(pd::ProgramOp main) {
   for (mlir::Operation& op : *main.getBodyBlock())
     if (pd::OpView::isFrameworkOp(&op)) addStep(&op);
@@ -67,6 +69,8 @@ Steps::Steps(pd::ProgramOp main) {
   addReads();
 }
 
+// Each result is a value with its size in bytes; a view has no memory of its own, and counts for
+// the value whose memory it has (`storage`).
 void Steps::addStep(mlir::Operation* op) {
   const pd::OpView view(op);
   Step step;
@@ -94,7 +98,8 @@ void Steps::addStep(mlir::Operation* op) {
 
 // A use within a block counts as one by the op at the top that has the block, and as one by others:
 // blocks are not looked into. What is read for its extents only is no read; the gradient of a
-// reshape, say, keeps no activation alive.
+// reshape, say, keeps no activation alive. The gradient of a loop or a branch finds the gradients
+// of what it takes by the names of that: it reads the first values, which stay.
 void Steps::addReads() {
   for (auto [number, value] : llvm::enumerate(values_))
     for (mlir::OpOperand& use : value.value.getUses()) {
@@ -109,6 +114,10 @@ void Steps::addReads() {
       }
       Step& step = steps_[found->second];
       const pd::OpView view(top);
+      if (!inside && step.gradient && top->getNumRegions() > 0) {
+        value.byOthers = true;
+        continue;
+      }
       if (!inside) {
         // The slot of an operand: slots stand in the order of operands, empty arguments have none.
         unsigned position = use.getOperandNumber();

@@ -73,7 +73,10 @@ mlir::FailureOr<double> lossFactor(mlir::Operation* loss, const JobOnAxes& job) 
   const verify::Store store = verify::analyse(*question);
   const verify::Axes& all = store.axes();
   const verify::AxisSet own = axesOf(job, all);
-  const verify::Reading& reading = store.of(loss->getResult(0)).whole;
+  // What stands for it last: a pass may have put it on a common scale (reduce-counts).
+  const int number = store.of(loss->getResult(0)).reference;
+  const mlir::Value last = number >= 0 ? store.lastFor(number) : mlir::Value();
+  const verify::Reading& reading = store.of(last ? last : loss->getResult(0)).whole;
   if (!reading.known && addsUnlikeTerms(store, loss->getResult(0)))
     return loss->emitError(
         "the loss adds a sum over the batch and a term of another kind (a mean, or one that "

@@ -4,6 +4,7 @@
 #include "dialects/pd/types.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "passes/support/update_ops.h"
 
 namespace dtranspile::passes {
 namespace {
@@ -168,11 +169,12 @@ void UpdatePart::absorbParameterOps(const JobOnAxes& job) {
     if (contains(&op)) ops_.push_back(&op);
 }
 
+// Parameters that servers will have: each is updated once per step, at the top of the program, and
+// has at least one dim and one element to cut.
 mlir::LogicalResult UpdatePart::collectParameters(const JobOnAxes& job) {
   mlir::LogicalResult result = mlir::success();
   const mlir::SymbolTable symbols(job.role);
-  forEachUpdate(job.main, [&](pd::OpView update, llvm::StringRef name) {
-    mlir::Operation* op = update.operation();
+  forEachUpdated(job.main, [&](mlir::Operation* op, llvm::StringRef name) {
     auto refuse = [&](const llvm::Twine& why) { result = op->emitError(why); };
     auto var = llvm::dyn_cast_or_null<pd::VarOp>(symbols.lookup(name));
     if (mlir::failed(result)) return;
@@ -329,7 +331,7 @@ mlir::FailureOr<bool> UpdatePart::ownVariables(const JobOnAxes& job) {
       writer->emitError("sets '")
           << set.getVar() << "', which belongs to '" << served.var.getSymName()
           << "' and has another shape: servers hold state that is cut like its parameter, and "
-             "powers of decay rates";
+             "powers of decay rates; train it in mode collective, or save the program without it";
       return mlir::failure();
     }
     auto [at, fresh] = variableOwner_.try_emplace(set.getVar(), owner);

@@ -28,6 +28,9 @@ class NarrowArguments {
   // Before the call: float32 copies take the places of the narrow ones in `buffers`.
   absl::Status Widen(DtContext& context, std::vector<DtBuffer>& buffers);
 
+  // After one that failed: the arguments are in their places again.
+  void Restore(std::vector<DtBuffer>& buffers) const;
+
   // After it: results go back, and the arguments are in their places again.
   absl::Status Narrow(DtContext& context, std::vector<DtBuffer>& buffers);
 

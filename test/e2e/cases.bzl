@@ -253,6 +253,48 @@ PSERVER_ALONE = [
     "static26/resnet_thin",
 ]
 
+# Nets of the corpus labels: losses that divide by counts, on 2 and 4 ranks.
+LABELS = [
+    "batch_softmax",
+    "by_reciprocal",
+    "counted_tasks",
+    "focal_positives",
+    "known_bits",
+    "learned_weights",
+    "masked_positions",
+    "masked_tokens",
+    "mean_over_mean",
+    "normalised_bits",
+    "overlap",
+    "padded_clipped",
+    "padded_words",
+    "rare_classes",
+    "ratio_and_sum",
+    "root_of_squares",
+    "smoothed_labels",
+    "two_tasks",
+    "weighted_classes",
+    "with_penalties",
+]
+
+# Other ways: name -> case, ranks, flags.
+LABELS_WAYS = {
+    "amp": ["padded_words", "2,4", "--amp"],
+    "amp_merged": ["masked_positions", "2", "--amp", "--gradient-merge", "--gradient-merge-k-steps", "2"],
+    "buckets_off": ["two_tasks", "2", "--fuse-all-reduce-ops", "false"],
+    "hierarchical": ["padded_clipped", "4", "--use-hierarchical-allreduce", "--hierarchical-allreduce-inter-nranks", "2"],
+    "merged": ["padded_words", "2,4", "--gradient-merge", "--gradient-merge-k-steps", "2"],
+    "owner": ["padded_clipped", "4", "--sharding", "--sharding-form", "owner"],
+    "recompute": ["masked_tokens", "2,4", "--recompute", "--recompute-checkpoints", "sqrt"],
+    "rings": ["learned_weights", "4", "--nccl-comm-num", "2"],
+    "shards": ["padded_clipped", "2,4", "--sharding", "--min-shard", "10"],
+    "shards_replicas": ["learned_weights", "4", "--sharding", "--sharding-degree", "2", "--sharding-stage", "2"],
+    "shards_stage3": ["padded_clipped", "4", "--sharding", "--sharding-stage", "3"],
+    "split": ["padded_words", "4", "--tensor-parallel", "--tensor-parallel-degree", "2"],
+    "split_recompute": ["weighted_classes", "4", "--tensor-parallel", "--tensor-parallel-degree", "2", "--recompute", "--recompute-checkpoints", "sqrt"],
+    "shards_recompute": ["with_penalties", "2", "--sharding", "--recompute", "--recompute-checkpoints", "sqrt"],
+}
+
 # Nets of the corpus models26: verdict, sites and parity, on one and on two ranks.
 MODELS = [
     "adagrad_clipped",
@@ -366,6 +408,20 @@ WHOLE = [
     "soft_forces",
     "swish_equation",
 ]
+
+# Of the corpus whole, by the ways of distributing them.
+UPDATES = {
+    "accumulated_in_branch": ["amp", "merge", "stages"],
+    "adaptive_clip": ["amp", "merge", "servers", "stages"],
+    "annealed_tied": ["merge", "servers", "stages"],
+    "average_of_library": ["amp", "merge", "stages"],
+    "clip_by_history": ["amp", "merge", "servers", "stages"],
+    "copied_target": ["amp", "merge", "servers", "stages"],
+    "critic_at_once": ["amp", "stages"],
+    "merged_adamw": ["amp", "stages"],
+    "rate_in_a_branch": ["amp", "merge"],
+    "slow_by_hand": ["amp", "merge", "servers", "stages"],
+}
 
 # Trained with activations computed again: all cases of the corpora but those that draw what no dropout draws.
 RECOMPUTE = [

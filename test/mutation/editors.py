@@ -4,11 +4,12 @@ Each gives the lines of another text, or None where it finds nothing to edit."""
 from editor_lines import Lines
 from editor_meanings import Meanings
 from editor_operands import Operands
+from editor_variables import Variables
 from editor_words import Words
 from texts import Text
 
 
-class Editor(Words, Operands, Lines, Meanings):
+class Editor(Words, Operands, Lines, Meanings, Variables):
     def two_edits(self):
         """Two edits at once."""
         names = [n for n in EDITS if n not in ("two_edits", "program_of_other_job")]
@@ -21,7 +22,7 @@ class Editor(Words, Operands, Lines, Meanings):
 
 EDITS = [
     name
-    for edits in (Words, Operands, Lines, Meanings, Editor)
+    for edits in (Words, Operands, Lines, Meanings, Variables, Editor)
     for name, what in vars(edits).items()
     if callable(what) and not name.startswith("_")
 ]

@@ -94,6 +94,30 @@ Relation reduced(const Scene& scene, dist::CommOp comm, const Relation& operand,
   return result;
 }
 
+// A value of the forward part of which each rank has its share's term, or what follows from such a
+// sum, is added up: the value of the whole batch, which no op gives on a share. (What a variable
+// adds up over steps is declared partial, and stays what it is.)
+bool sumsShares(const Scene& scene, dist::CommOp comm, const Relation& operand) {
+  if (operand.gradient || scene.question.startup || !operand.whole.known) return false;
+  return llvm::any_of(axesOfComm(scene.axes(), comm), [&](unsigned axis) {
+    const bool term = operand.parts.known && operand.parts.states[axis].isParts();
+    return scene.axes().isData[axis] && operand.whole.states[axis].isPartial() &&
+           (term || operand.summed);
+  });
+}
+
+// all_reduce with sum, of what it gives in the forward part.
+Relation allReduced(const Scene& scene, dist::AllReduceOp op, dist::CommOp comm,
+                    const Relation& operand, Reason& reason) {
+  Relation result = reduced(scene, comm, operand, op.getReduce(), std::nullopt, reason);
+  if (op.getReduce() == Reduce::Sum && !op->getParentOfType<dist::CompositeOp>() &&
+      sumsShares(scene, comm, operand)) {
+    result.summed = true;
+    result.parts = overRanks(result.whole, scene.axes());
+  }
+  return result;
+}
+
 // Parts along exactly this dim become the whole, in the order of the ranks.
 Relation gathered(const Scene& scene, dist::CommOp comm, const Relation& operand, int64_t dim,
                   Reason& reason) {
@@ -287,8 +311,7 @@ void visitCollective(const Scene& scene, mlir::Operation* op) {
     const Relation& input = scene.of(operand);
     llvm::TypeSwitch<mlir::Operation*>(op)
         .Case([&](dist::AllReduceOp one) {
-          result.relation =
-              reduced(scene, comm, input, one.getReduce(), std::nullopt, result.reason);
+          result.relation = allReduced(scene, one, comm, input, result.reason);
         })
         .Case([&](dist::ReduceOp one) {
           result.relation =

@@ -185,10 +185,15 @@ void giveResults(const Scene& scene, mlir::Operation* op, mlir::Operation* refer
   std::vector<Relation> results = context.takeResults();
   const bool seed = isSeed(reference);
   const bool gradient = seed || readsGradient(scene, op->getOperands());
+  const bool summed = llvm::any_of(op->getOperands(),
+                                   [&](mlir::Value operand) { return scene.of(operand).summed; });
   for (auto [i, relation] : llvm::enumerate(results)) {
     relation.reference = scene.reference().numberOf(reference->getResult(i));
     relation.gradient = gradient;
     relation.draw = drawBehind(scene, op->getOperands(), op->getResult(i));
+    relation.summed = summed;
+    // Of a gradient there is no such reading: no rank takes a step of its own with it.
+    if (summed) relation.parts = gradient ? Reading() : overRanks(relation.whole, scene.axes());
     if (seed) seedPerShare(scene, numberOfLoss(scene, reference), relation);
     Reason reason = context.reasons()[i];
     losePads(scene, op, reference, relation, reason);

@@ -13,6 +13,9 @@ namespace {
 // Ops that a pass may insert: each is the identity up to scale and precision.
 enum class Inserted { No, Scale, Copy, Cast, Sum, Difference, Zero, Extremum };
 
+// The closed list of what a pass may put beside the ops of the reference. Each kind has a rule for
+// what it does to scale and state; an op that is not here and stands for nothing makes its results
+// unknown.
 Inserted insertedKind(llvm::StringRef type) {
   static const std::pair<llvm::StringRef, Inserted> kinds[] = {
       {"scale", Inserted::Scale},
@@ -103,6 +106,24 @@ void checkWire(const Scene& scene, mlir::Operation* op, mlir::Value operand) {
           ", and not on its way between ranks, which is all that the contract \"fp16_wire\" "
           "is about",
       "remove the cast, or put it right before the communication");
+}
+
+// A mean is taken in front of a reduction or behind it. By any other factor numbers leave the range
+// that half precision has: what is lost is more than a rounding, and multiplying back brings none
+// of it again.
+void checkRange(const Scene& scene, mlir::Operation* op, const Relation& rounded) {
+  int64_t ranks = 1;
+  for (int64_t size : scene.axes().meshSizes) ranks *= size;
+  const Rational scale = rounded.reading().scale;
+  const auto within = [&](int64_t one, int64_t other) { return one <= other * ranks; };
+  if (scale.isPositive() && within(scale.numerator(), scale.denominator()) &&
+      within(scale.denominator(), scale.numerator()))
+    return;
+  scene.report(op, Message::Level::Unknown, "contract",
+               "rounds " + scale.text() +
+                   " times what the reference has: how much of it is left in half precision is not "
+                   "known",
+               "multiply by no more than the number of ranks, or by its inverse");
 }
 
 // Whether a loop over blocks hands on the result of the op, and nobody else reads it.
@@ -260,6 +281,10 @@ void visitInserted(const Scene& scene, mlir::Operation* op) {
     factor = view.getFloat("bias") != 0 || view.hasInput("ScaleTensor")
                  ? Rational::lost()
                  : Rational::ofFloat(view.getFloat("scale"));
+    if (!factor.isLost() && factor.denominator() != 1 && isIntegral(view.input("X")))
+      return scene.giveUnknown(op,
+                               "was inserted and multiplies integers by what is none: what it "
+                               "gives is cut off");
     if (factor.isLost())
       return scene.giveUnknown(
           op, "was inserted with a bias or a factor that is not known while compiling");
@@ -275,7 +300,10 @@ void visitInserted(const Scene& scene, mlir::Operation* op) {
   if (conversion == Conversion::Changes)
     return scene.giveUnknown(op, "was inserted and changes values by more than their precision",
                              nullptr, view.input("X"));
-  if (conversion == Conversion::Rounds && relation.known()) checkWire(scene, op, view.input("X"));
+  if (conversion == Conversion::Rounds && relation.known()) {
+    checkWire(scene, op, view.input("X"));
+    checkRange(scene, op, relation);
+  }
   if (op->getNumOperands() && kind != Inserted::Zero) {
     relation.follow(scene.of(op->getOperand(0)));
   }

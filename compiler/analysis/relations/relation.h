@@ -88,6 +88,8 @@ struct Relation {
   bool isZero = false;    // the constant 0: fits every relation in a sum
   bool perShare = false;  // depends on a site
   bool gradient = false;  // made from the seed of the backward part
+  bool summed = false;    // depends on a sum of shares in the forward part: what a rank has is none
+                          // of its share alone, and the reading in parts is overRanks' (below)
   bool uneven = false;    // its parts may differ in extent: rows of sequences, or those that data
                           // choose
   uint32_t ofShare = 0;   // a bit per dim whose extent is that of a rank's share: all pairs of the
@@ -113,11 +115,17 @@ struct Relation {
     minuend = other.minuend;
     draw = other.draw;
     perShare = perShare || other.perShare;
+    summed = summed || other.summed;
     gradient = other.gradient;
   }
   void addTags(llvm::ArrayRef<mlir::StringAttr> more);
   bool hasTag(llvm::StringRef tag) const;
 };
+
+// What a value that depends on a sum of shares is taken for on one rank: scale × the value of the
+// reference, in the mean over the data axes. Equal values and parts are what they are; of a sum of
+// terms a rank's term counts n times.
+Reading overRanks(const Reading& whole, const Axes& axes);
 
 // What contract gradient_sum says where gradients are that many times the reference's.
 std::string gradientSumText(const Rational& times);

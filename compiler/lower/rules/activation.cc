@@ -328,7 +328,7 @@ const LoweringRule kRules[] = {
     callRule("polygamma", "dt_polygamma(X=x, Out=out)"),
     callRule("polygamma_grad", "dt_polygamma_grad(X=x, Out@GRAD=out@GRAD, X@GRAD=x@GRAD)"),
     callRule("nextafter", "dt_nextafter(X=x, Y=y, Out=out)"),
-    {"angle", Inner::None, "Out = X != X ? X : X < 0 ? 3.1415926535897931 : 0"},
+    {"angle", Inner::None, "Out = X < 0 ? 3.1415926535897931 : 0"},
     {"angle_grad", Inner::None, "X@GRAD = Out@GRAD * 0"},
     callRule("as_complex", "dt_complex_view"),
     callRule("as_real", "dt_complex_view"),

@@ -54,6 +54,9 @@ struct Changes {
   std::string masks;  // which of their elements are kept: an algorithm of pruning.h
   // Results of ops that take a norm, which are written out (compiler/analysis/norms.h).
   std::vector<std::string> writtenOut;
+  // Values that belong to the update, whatever roles the source has (settle-roles): no fetch of a
+  // step asks for them.
+  std::vector<std::string> settled;
   // Rewrites of single ops, in order.
   std::vector<std::function<void(Description&)>> readAs;
 };

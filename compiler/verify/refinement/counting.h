@@ -14,6 +14,9 @@ namespace dtranspile::verify {
 std::optional<int64_t> valueOf(const Terms& terms, TermId term,
                                const std::map<std::string, int64_t>& variables);
 
+// A number one step on, in 64 bits, which do not run over: of fewer a count begins anew some day.
+bool isCountedUp(const Atom* atom);
+
 // The variables, as they were before the step, that a term is made of.
 std::vector<std::string> variablesOf(const Terms& terms, TermId term);
 

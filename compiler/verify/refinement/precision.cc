@@ -7,6 +7,7 @@
 #include "compiler/analysis/position.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/types.h"
+#include "llvm/ADT/StringSet.h"
 #include "passes/amp/op_lists.h"
 
 namespace dtranspile::verify {
@@ -35,6 +36,35 @@ bool isOfCopies(pd::OpView op, mlir::Value value, const Changes& changes) {
 // A cast to fewer bits, or to others.
 bool narrows(pd::OpView cast) { return !isHalf(cast.input("X")) && isHalf(cast.output("Out")); }
 
+bool movesOnly(llvm::StringRef type) {
+  return type == "memcpy" || type == "assign" || type == "share_data";
+}
+
+// The cast that has rounded a value which nothing was computed with since; null where something
+// was.
+mlir::Operation* roundedBy(mlir::Value value) {
+  for (mlir::Operation* op = value ? value.getDefiningOp() : nullptr;
+       op && pd::OpView::isFrameworkOp(op); op = value ? value.getDefiningOp() : nullptr) {
+    const pd::OpView view(op);
+    if (isCast(op) && narrows(view)) return op;
+    const bool alone = view.type() == "sum" && view.inputCount("X") == 1;
+    if (!isCast(op) && !movesOnly(view.type()) && !alone) return nullptr;
+    value = view.input("X");
+  }
+  return nullptr;
+}
+
+// Values in half precision, by name: their gradients are too, wherever they come from.
+llvm::StringSet<> halvesOf(pd::ProgramOp program) {
+  llvm::StringSet<> names;
+  program.walk([&](mlir::Operation* op) {
+    if (!pd::OpView::isFrameworkOp(op)) return;
+    for (mlir::Value result : op->getResults())
+      if (isHalf(result)) names.insert(pd::nameOf(result));
+  });
+  return names;
+}
+
 // The type of the op that a gradient op belongs to; of others their own.
 llvm::StringRef forwardType(pd::OpView op) {
   llvm::StringRef type = op.type();
@@ -49,7 +79,21 @@ class Lists {
  public:
   Lists(const Changes& changes, pd::ProgramOp program)
       : changes_(changes),
-        lists_(versionOf(program), typeOf(changes), changes.white, changes.kept) {}
+        lists_(versionOf(program), typeOf(changes), changes.white, changes.kept),
+        halves_(halvesOf(program)) {}
+
+  // Why a cast may not round, or widen; empty where it may. On the way from one reader in full to
+  // the next nothing is rounded but the gradient of a value that is in half precision.
+  std::string wrongWithCast(pd::OpView cast) const {
+    if (narrows(cast)) return cast.role() & pd::kOptimize ? "rounds what the update takes" : "";
+    mlir::Operation* rounded = roundedBy(cast.input("X"));
+    if (!rounded || isHalf(cast.output("Out"))) return "";
+    const llvm::StringRef name = pd::nameOf(rounded->getResult(0)),
+                          value = name.split("@GRAD").first;
+    return value != name && halves_.contains(value)
+               ? ""
+               : "gives in full what a cast has rounded, and nothing has computed with since";
+  }
 
   // Why the op may not; empty where it may.
   std::string wrongWith(pd::OpView op) const {
@@ -79,9 +123,6 @@ class Lists {
   static DType typeOf(const Changes& changes) {
     return changes.half == "bfloat16" ? DType::kBFloat16 : DType::kFloat16;
   }
-  static bool movesOnly(llvm::StringRef type) {
-    return type == "memcpy" || type == "assign" || type == "share_data";
-  }
   static bool isOfGradients(llvm::StringRef type) {
     return llvm::is_contained(
         {"sum", "scale", "fill_constant", "fill_any_like", "fill_zeros_like", "fill_zeros_like2"},
@@ -108,6 +149,7 @@ class Lists {
 
   const Changes& changes_;
   passes::OpLists lists_;
+  const llvm::StringSet<> halves_;
 };
 
 // Why the op may not compute as it does; empty where it may.
@@ -124,10 +166,7 @@ std::string wrongIn(mlir::Operation* op, const Changes& changes, const Lists& li
   }
   const bool half = llvm::any_of(values, isHalf);
   if (!half) return "";
-  if (isCast(op)) {
-    if (narrows(view) && (view.role() & pd::kOptimize)) return "rounds what the update takes";
-    return "";
-  }
+  if (isCast(op)) return lists.wrongWithCast(view);
   if ((view.role() & pd::kOptimize) && llvm::any_of(values, [&](mlir::Value value) {
         return isHalf(value) && !isOfCopies(view, value, changes);
       }))

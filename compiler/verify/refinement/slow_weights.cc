@@ -16,13 +16,9 @@ std::string slowOf(const std::string& parameter) { return parameter + "@SLOW"; }
 // The counter that a value is, one step on; empty for others.
 std::string countedUp(const Terms& terms, TermId term) {
   const Atom* atom = terms.single(term);
-  if (!atom || !atom->op || atom->type != "increment" || atom->operands.size() != 1) return "";
-  auto type = llvm::dyn_cast<mlir::RankedTensorType>(atom->op->getResult(0).getType());
+  if (!isCountedUp(atom) || pd::OpView(atom->op).getFloat("step") != 1) return "";
   const Atom* before = terms.single(atom->operands[0]);
-  // 64 bits do not run over.
-  if (!type || !type.getElementType().isInteger(64) || !before || before->type != "variable" ||
-      pd::OpView(atom->op).getFloat("step") != 1)
-    return "";
+  if (!before || before->type != "variable") return "";
   return before->key.substr(sizeof("variable ") - 1);
 }
 

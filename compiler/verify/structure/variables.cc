@@ -82,6 +82,8 @@ std::optional<std::string> otherExtent(pd::VarOp var, mlir::Type whole) {
   return std::nullopt;
 }
 
+// A variable of the reference's name is declared as there, but for its type, which is that of the
+// rank's part by its relation (`localTypeOf`).
 void checkTypes(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   llvm::DenseMap<mlir::StringAttr, pd::VarOp> originals;
   for (auto var : reference->getRegion(0).getOps<pd::VarOp>())
@@ -177,11 +179,24 @@ void checkPulls(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   });
 }
 
+// Variables that a step of the reference sets.
+llvm::StringSet<> setInStep(mlir::Operation* reference) {
+  llvm::StringSet<> names;
+  reference->walk([&](pd::SetOp set) {
+    if (auto program = set->getParentOfType<pd::ProgramOp>();
+        program && program.getSymName() == "main")
+      names.insert(set.getVar());
+  });
+  return names;
+}
+
 // A variable that stands for one of the reference has its name, or stands beside it: initial values
-// are given, saved and exported under the names of the reference.
+// are given, saved and exported under the names of the reference. Beside one that no step sets (a
+// rate) nothing stands: whoever runs the job may give it anew between steps, under its own name.
 void checkNames(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   llvm::StringMap<mlir::Type> originals;
   llvm::StringSet<> own;
+  const llvm::StringSet<> moving = setInStep(reference);
   for (auto var : reference->getRegion(0).getOps<pd::VarOp>())
     originals[var.getSymName()] = var.getType();
   for (auto var : role.getBody().front().getOps<pd::VarOp>()) own.insert(var.getSymName());
@@ -197,6 +212,13 @@ void checkNames(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
                  attributeDifference("type", mlir::TypeAttr::get(var.getType()),
                                      mlir::TypeAttr::get(wanted)),
              "declare it as that one");
+    if (!moving.contains(stands))
+      refute(
+          rung, var, "variable",
+          "variable `" + var.getSymName().str() + "` stands for `" + stands.str() +
+              "`, which no step of the reference sets: where a run is given another value of that "
+              "one between two steps, this one keeps the old",
+          "read `" + stands.str() + "`");
     if (own.contains(stands)) continue;
     refute(
         rung, var, "name",
@@ -207,9 +229,31 @@ void checkNames(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   }
 }
 
+// What is given to a variable, saved and fetched under its name is the reference's value, and no
+// multiple of it.
+void checkScales(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
+  llvm::StringSet<> originals;
+  for (auto var : reference->getRegion(0).getOps<pd::VarOp>()) originals.insert(var.getSymName());
+  for (auto var : role.getBody().front().getOps<pd::VarOp>()) {
+    auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+    if (!relation || !originals.contains(relation.getVariable().getValue()) ||
+        relation.getNumerator() == relation.getDenominator())
+      continue;
+    refute(rung, var, "variable",
+           "variable `" + var.getSymName().str() + "` is declared to be " +
+               std::to_string(relation.getNumerator()) + "/" +
+               std::to_string(relation.getDenominator()) + " times `" +
+               relation.getVariable().getValue().str() +
+               "`: initial values are given, and saved, as they are in the reference",
+           "keep the value itself, and multiply where it is read");
+  }
+}
+
 // Names of variables that the ops of a region read (by pd.get, or by a word of the op), and that
 // its start-up program sets.
 struct Uses {
+  // Which variables programs of the role set (`established`: in start-up) and which ones anything
+  // refers to, whatever the op.
   explicit Uses(dist::RoleOp role) {
     role.walk([&](mlir::Operation* op) {
       if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
@@ -254,6 +298,7 @@ void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   checkParts(role, rung);
   checkFlat(role, reference, rung);
   checkNames(role, reference, rung);
+  checkScales(role, reference, rung);
   checkPulls(role, reference, rung);
   checkOwn(role, reference, rung);
 }

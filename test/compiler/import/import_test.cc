@@ -455,4 +455,29 @@ TEST_CASE("the batch of a product that is declared as 1 is not known to be 1") {
                                   Contains("-> tensor<1x3x3xf32>"));
 }
 
+// The framework leaves what it infers nothing of without dims, as it does the loss of 2.5 and
+// later.
+TEST_CASE("a result that the framework declares no dims of has those that its op gives") {
+  ProgramBuilder program;
+  program.desc().mutable_version()->set_version(2006002);
+  program.var(0, "u", {-1, 3, 4});
+  program.var(0, "w", {4, 5});
+  program.var(0, "p", {-1, 3, 5});
+  for (const char* name : {"kept_u", "kept_w", "loss"}) program.var(0, name, {});
+  program.var(0, "shape_u", {-1, 3, 4});
+  program.var(0, "shape_w", {4, 5});
+  OpDesc& product = program.op(
+      0, "einsum", {{"Operands", {"u", "w"}}},
+      {{"InnerCache", {"kept_u", "kept_w"}}, {"Out", {"p"}}, {"XShape", {"shape_u", "shape_w"}}});
+  attr(product, "equation", 2).set_s("bij,jk->bik");
+  program.op(0, "mean", {{"X", {"p"}}}, {{"Out", {"loss"}}});
+  checkThroughFiles(program);
+  test::Context context;
+  test::Result imported(context, program.bytes());
+  REQUIRE(imported.module);
+  CHECK_THAT(imported.text(), Contains("-> (tensor<?x3x4xf32>, tensor<4x5xf32>, tensor<?x3x5xf32>, "
+                                       "tensor<?x3x4xf32>, tensor<4x5xf32>)") &&
+                                  Contains("-> tensor<f32>"));
+}
+
 }  // namespace dtranspile

@@ -1,6 +1,6 @@
 // Mode pserver: the passes of a request, and requests that do not go together.
 // RUN: dtranspile transpile --print-pipeline --mode pserver --trainers 4 --pservers 10.0.0.7:6174,10.0.0.8:6174 | FileCheck %s
-// CHECK: builtin.module(check-source,write-out-norms{servers=2 slice_var_up=true min_block_size=8192},form-job{axes=dp:4 comm-axes=none {{.*}}},cut-batch{axes=dp},ps-place{axes=dp servers=2 slice_var_up=true min_block_size=8192 split_method=RoundRobin print_log=false},ps-split{axes=dp servers=2 serve=sync enable_dc_asgd=false max_merge_var_num=1 send_queue_size=16 send_wait_times=1 thread_pool_size=1 min_send_grad_num_before_recv=1 independent_recv_thread=false is_sgd_optimizer=true sum_distributed_tables=false},ps-startup{axes=dp},declare-relations{axes=dp},declare-sites)
+// CHECK: builtin.module(check-source,settle-roles{by_block=true},write-out-norms{servers=2 slice_var_up=true min_block_size=8192},form-job{axes=dp:4 comm-axes=none {{.*}}},cut-batch{axes=dp},ps-place{axes=dp servers=2 slice_var_up=true min_block_size=8192 split_method=RoundRobin print_log=false},ps-split{axes=dp servers=2 serve=sync enable_dc_asgd=false max_merge_var_num=1 send_queue_size=16 send_wait_times=1 thread_pool_size=1 min_send_grad_num_before_recv=1 independent_recv_thread=false is_sgd_optimizer=true sum_distributed_tables=false},ps-startup{axes=dp},declare-relations{axes=dp},declare-sites)
 
 // Only their number, synchronous as the framework's preset says it, and hints that change nothing.
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 10000 --sync-mode false --runtime-split-send-recv --half-async --completely-not-async --wait-port false | FileCheck %s --check-prefix=MANY
@@ -35,7 +35,7 @@
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --geo-sgd-mode 2>&1 | FileCheck %s --check-prefix=GEO
 // GEO: geo_sgd_mode and sync_mode
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --amp | FileCheck %s --check-prefix=AMP
-// AMP: keep-source,amp{apart=true by_block=true {{.*}}},select-updates,write-out-norms{
+// AMP: keep-source,settle-roles{by_block=true},amp{apart=true by_block=true {{.*}}},select-updates,write-out-norms{
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --amp --sync-mode false 2>&1 | FileCheck %s --check-prefix=AMP-ASYNC
 // AMP-ASYNC: amp and sync_mode: without rounds no two servers would leave the same step out
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --amp --amp-dtype bfloat16 --sync-mode false | FileCheck %s --check-prefix=AMP-BF16

@@ -13,7 +13,7 @@
 
 // Every field that a pass takes stands in the text, and so do the checks.
 // RUN: dtranspile transpile --print-pipeline --trainers 4 --fuse-grad-size-in-MB 7 | FileCheck %s
-// CHECK: builtin.module(check-source,form-job{axes=dp:4 comm-axes=dp nccl_comm_num=1 use_hierarchical_allreduce=false sync_batch_norm=false},cut-batch{axes=dp},broadcast-startup{axes=dp},scale-loss{axes=dp scale_strategy=avg},reduce-gradients{axes=dp},bucket{axes=dp fuse_grad_size_in_MB=7},declare-relations{axes=dp},declare-sites)
+// CHECK: builtin.module(check-source,form-job{axes=dp:4 comm-axes=dp nccl_comm_num=1 use_hierarchical_allreduce=false sync_batch_norm=false},cut-batch{axes=dp},broadcast-startup{axes=dp},reduce-counts{axes=dp},scale-loss{axes=dp scale_strategy=avg},reduce-gradients{axes=dp},bucket{axes=dp fuse_grad_size_in_MB=7},declare-relations{axes=dp},declare-sites)
 
 // What a request may not say is said of the flag, or of the pair.
 // RUN: not dtranspile transpile --print-pipeline --trainers 4 --scale-strategy customized 2>&1 | FileCheck %s --check-prefix=WORD

@@ -155,10 +155,13 @@ TEST_CASE(
     "a weighted mean is a site that says what its ratio is, and is refuted where the whole batch "
     "is required") {
   Jobs jobs;
-  auto undeclared = jobs.make("pir33/bert_tiny", 2);
+  Strategy strategy;
+  strategy.trainers = 2;
+  strategy.scale_strategy = "reference";  // counts stay each rank's own
+  auto undeclared = jobs.make("pir33/bert_tiny", strategy);
   dropContract(*undeclared, "parts");
   CHECK(verifyJob(*undeclared, nullptr).overall() == Verdict::Refuted);
-  auto job = jobs.make("pir33/bert_tiny", 2);
+  auto job = jobs.make("pir33/bert_tiny", strategy);
   VerifyReport declared = verifyJob(*job, nullptr);
   INFO(messagesOf(declared));
   CHECK(declared.overall() == Verdict::Holds);
@@ -172,6 +175,18 @@ TEST_CASE(
   CHECK(whole.overall() == Verdict::Refuted);
   CHECK_THAT(messageWith(whole, Message::Level::Refuted, "site").remedy,
              Catch::Contains("the same divisor"));
+}
+
+TEST_CASE("a weighted mean whose divisor is added up is that of the whole batch") {
+  Jobs jobs;
+  VerifyOptions options;
+  options.whole = true;
+  for (const char* program : {"pir33/bert_tiny", "fluid18/transformer_small"})
+    for (int64_t ranks : {2, 4}) {
+      const VerifyReport report = verifyJob(*jobs.make(program, ranks), nullptr, options);
+      INFO(program << ": " << messagesOf(report));
+      CHECK(report.overall() == Verdict::Holds);
+    }
 }
 
 TEST_CASE("feeds that are cut and feeds that are not do not meet in an op") {

@@ -69,6 +69,14 @@ dist.role @trainer on @w {
   }
 }
 // -----
+dist.mesh @w [dp = 2] time [micro = 2]
+dist.role @trainer on @w {
+  pd.program @main {
+    // expected-error @+1 {{D32: dist.streams names 'micro', an axis of time, and stands in no dist.micro over it}}
+    %x = pd.uniform_random ShapeTensor() ShapeTensorList() -> Out("x") {shape = array<i64: 4>} with {dist.streams = ["micro"]} : () -> tensor<4xf32>
+  }
+}
+// -----
 dist.mesh @w [dp = 2]
 dist.role @trainer on @w {
   // expected-error @+1 {{D39: dist.rel names 'mp', which is no axis of @w}}

@@ -107,3 +107,40 @@ pd.program @startup {
 // expected-error @below {{there is no pd.program @main; this pass goes before form-job}}
 module {
 }
+
+// -----
+
+// The framework's GradientMergeOptimizer, as settle-roles leaves it.
+pd.var @w : tensor<1xf32> {parameter}
+pd.var @sum : tensor<1xf32>
+pd.program @main {
+  %w = pd.get @w : tensor<1xf32>
+  %s = pd.get @sum : tensor<1xf32>
+  %g = pd.scale X(%w) -> Out("w@GRAD") {op_role = 1 : i32, op_role_var = ["w", "w@GRAD"]} : (tensor<1xf32>) -> tensor<1xf32>
+  // expected-error @below {{gradient_merge: the program merges gradients itself; leave gradient_merge out, or save the program without the framework's GradientMergeOptimizer}}
+  %m = pd.elementwise_add X(%g) Y(%s) -> Out("sum") {axis = -1 : i32, grad_merge_cond_name = "due", op_role = 2 : i32} : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  pd.set @sum, %m : tensor<1xf32>
+  %u = pd.sgd Grad(%m) LearningRate(%w) Param(%w) -> ParamOut("w") {op_role = 2 : i32} : (tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  pd.set @w, %u : tensor<1xf32>
+}
+pd.program @startup {
+}
+
+// -----
+
+pd.var @w : tensor<1xf32> {parameter}
+pd.program @main {
+  %w = pd.get @w : tensor<1xf32>
+  %g = pd.scale X(%w) -> Out("w@GRAD") {op_role = 1 : i32, op_role_var = ["w", "w@GRAD"]} : (tensor<1xf32>) -> tensor<1xf32>
+  %c = pd.less_than X(%g) Y(%w) -> Out("small") {axis = -1 : i32, op_role = 2 : i32} : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xi1>
+  // expected-error @below {{gradient_merge: decides by gradients whether to run: it is not shown that merged steps decide as a batch as large does}}
+  %b = pd.conditional_block "$capture"(%g) Cond(%c) Input(%g) -> Out() Scope("scope") {is_scalar_condition = true, op_role = 2 : i32, sub_block = #pd.block<1>} blocks [{captures = ["w@GRAD"], idx = 1 : i32, locals = [], parent = 0 : i32, saved = [], written = []}] {
+  ^bb0(%h: tensor<1xf32>):
+    %v = pd.get @w : tensor<1xf32>
+    %n = pd.elementwise_sub X(%v) Y(%h) -> Out("w") {axis = -1 : i32, op_role = 2 : i32} : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+    pd.set @w, %n : tensor<1xf32>
+    pd.yield
+  } : (tensor<1xf32>, tensor<1xi1>, tensor<1xf32>) -> !pd.tape
+}
+pd.program @startup {
+}

@@ -18,9 +18,10 @@ constexpr DType kOrder[] = {DType::kFloat32,   DType::kFloat64,   DType::kFloat1
                             DType::kComplex64, DType::kComplex128};
 
 uint64_t typesOf(const lower::NativeForm& form) {
-  if (form.main == "formula") return lower::formulaTypes();
+  const uint64_t complex = form.complex.empty() ? 0 : kernels::ElementTypesOf(form.complex);
+  if (form.main == "formula") return lower::formulaTypes() | complex;
   if (form.view || form.blocks) return ~uint64_t{0};
-  return kernels::ElementTypesOf(form.main);
+  return kernels::ElementTypesOf(form.main) | complex;
 }
 
 uint64_t typesIn(const coverage::Use& use, const pd::Slot& slot) {
@@ -53,6 +54,8 @@ size_t OpFacts::models() const {
                                            [&](const coverage::Case* c) { return isModel(*c); }));
 }
 
+// Joins the tables that are keyed by op: the op itself, its lowering, its relation rule, and the
+// corpus programs that have it.
 OpFacts factsOf(const pd::OpSpec& spec) {
   OpFacts facts;
   facts.spec = &spec;

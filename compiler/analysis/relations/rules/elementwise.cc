@@ -1,4 +1,6 @@
 // Relation rules: family `elementwise`. Notation: rule.h.
+#include <cmath>
+
 #include "compiler/analysis/relations/kinds.h"
 #include "compiler/analysis/relations/numbers.h"
 #include "compiler/analysis/relations/rules/families.h"
@@ -9,10 +11,13 @@ namespace {
 
 // scale·x + bias. Without bias it multiplies; with one it is a function that only whole values may
 // pass (P(sum) + b counts b n times), whether the bias is added before or after.
+// Of integers a product with what is no integer is cut off, and linear no more.
 void scaleRule(RuleContext& context) {
   mlir::Value x = context.op().input("X");
   if (!x) return;
-  bool affine = context.op().getFloat("bias") != 0;
+  const double by = context.op().getFloat("scale");
+  const bool whole = by == std::floor(by) && !context.op().input("ScaleTensor");
+  bool affine = context.op().getFloat("bias") != 0 || (isIntegral(x) && !whole);
   Form form;
   form.terms.push_back({x, ownLabels(x), affine ? Use::Value : Use::Linear});
   if (mlir::Value factor = context.op().input("ScaleTensor"))

@@ -9,6 +9,11 @@
 namespace dtranspile::verify {
 namespace {
 
+bool namesStream(mlir::Operation* op, llvm::StringRef axis) {
+  auto streams = op->getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr);
+  return streams && llvm::is_contained(streams.getAsValueRange<mlir::StringAttr>(), axis);
+}
+
 // Axes along which the ranks draw different numbers.
 llvm::SmallVector<bool, 4> differingAxes(RuleContext& context) {
   const Axes& axes = context.axes();
@@ -200,12 +205,22 @@ const RuleRow kRows[] = {
 
 }  // namespace
 
+// Ranks with different samples must draw differently (or two samples get one mask), and ranks with
+// equal data alike (or replicas drift apart).
 void demandStreams(RuleContext& context, mlir::Value data) {
   llvm::SmallVector<bool, 4> differ = differingAxes(context);
   const Reading& reading = context.relation(data).reading();
   for (unsigned a = 0; reading.known && a < context.axes().count(); ++a) {
-    if (context.axes().sizes[a] == 1) continue;
     const std::string& axis = context.axes().names[a];
+    if (context.axes().sizes[a] == 1) {
+      // The numbers of a coordinate are others than those that the reference draws once.
+      if (namesStream(context.op().operation(), axis) && context.axes().meshSizes[a] != 1)
+        context.violate({data, "random-streams",
+                         "draws numbers of its own for every coordinate of axis " + axis +
+                             ", of which one alone runs it",
+                         "give the op a dist.streams without \"" + axis + "\""});
+      continue;
+    }
     bool cut = reading.states[a].isSplit() || reading.states[a].isParts();
     if (cut && !differ[a])
       context.violate({data, "random-streams",
@@ -216,6 +231,12 @@ void demandStreams(RuleContext& context, mlir::Value data) {
       context.violate({data, "random-streams",
                        "draws different numbers along axis " + axis +
                            ", whose ranks hold equal data, so that replicas drift apart",
+                       "give the op a dist.streams without \"" + axis + "\""});
+    if (reading.states[a].isPartial() && differ[a])
+      context.violate({data, "random-streams",
+                       "draws different numbers along axis " + axis +
+                           ", whose ranks hold terms of one value, for which the reference draws "
+                           "once",
                        "give the op a dist.streams without \"" + axis + "\""});
   }
 }

@@ -30,6 +30,8 @@ class Checker {
 
  private:
   void check(const Instance& instance);
+  void checkDraws(const Instance& instance, const verify::ParsedRule& rule, Tally& tally);
+  void checkHalf(const Instance& instance, const verify::ParsedRule& rule, Tally& tally);
   bool isNew(const Instance& instance);
 
   RuleOf ruleOf_;
@@ -38,6 +40,7 @@ class Checker {
   std::set<std::string> seen_;
   std::map<std::string, int> alike_;  // instances that differ in extents only
   std::map<std::string, int> ofType_;
+  std::set<std::string> inHalf_;  // types that were looked at
 };
 
 }  // namespace dtranspile::claims

@@ -9,6 +9,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "runtime/io/tensor_record.h"
 #include "runtime/tensor/widen.h"
+#include "test/compiler/verify/claims/elements.h"
 
 namespace dtranspile::claims {
 namespace {
@@ -70,6 +71,8 @@ class CaseWalk {
     Tensors operands;
     for (mlir::Value value : one.values) {
       operands.push_back(values_.lookup(value));
+      if (operands.back() && isHalf(operands.back()->dtype))
+        operands.back() = onGrid(*operands.back(), operands.back()->dtype);
       if (!operands.back()) return visitor_.leave(type, "takes what is no tensor");
     }
     absl::StatusOr<Tensors> results = native_.run(one, operands);

@@ -12,6 +12,8 @@
 #include "mlir/IR/Diagnostics.h"
 #include "runtime/base/status.h"
 #include "runtime/kernels/cpu/call_table.h"
+#include "runtime/kernels/cpu/random/generator.h"
+#include "test/compiler/verify/claims/fed.h"
 
 namespace dtranspile::claims {
 namespace {
@@ -42,19 +44,28 @@ absl::Status feed(exec::Executor& executor, const exec::FeedSlot& slot, const Te
   return absl::OkStatus();
 }
 
-absl::StatusOr<TensorPtr> fetch(const exec::Executor& executor, int buffer) {
+absl::StatusOr<TensorPtr> fetch(const exec::Executor& executor, int buffer, pd::Kind kind) {
   const exec::Buffer& b = executor.plan().buffers[static_cast<size_t>(buffer)];
   TensorView view{b.dtype, b.dims, executor.data(buffer)};
   const exec::Value* value = executor.value(buffer);
   if (value) view = value->view();
   DT_ASSIGN_OR_RETURN(Tensor copy, Tensor::Copy(view));
   if (value) copy.lod = value->lod;
+  if (kind == pd::Kind::TensorArray) return sumOfItems(copy);
+  if (value && kind == pd::Kind::SelectedRows) return sumOfRows(copy, value->rows, value->height);
   return std::make_shared<const Tensor>(std::move(copy));
 }
 
-bool isTensor(mlir::Value value) {
-  return pd::declaredInfo(value.getType()).kind == pd::Kind::Tensor &&
-         pd::declaredInfo(value.getType()).rankKnown;
+bool isLookedAt(mlir::Value value) {
+  return isMade(kindOf(value)) && pd::declaredInfo(value.getType()).rankKnown;
+}
+
+// Whatever an op draws follows from where it stands and from the seed.
+void stand(const Place& place) {
+  random::Generator& generator = random::Generator::Process();
+  generator.SetRank({{"dp", place.at}}, {{"dp", place.of}});
+  generator.SetSeed(place.seed);
+  generator.SetStep(0);
 }
 
 }  // namespace
@@ -80,11 +91,14 @@ Native::Compiled Native::compile(const OneOp& op, llvm::ArrayRef<TensorPtr> oper
   lower::CompileOptions options;
   for (auto [i, tensor] : llvm::enumerate(operands)) {
     types.push_back(feedType(op.values[i].getType(), *tensor));
-    options.main.feedDims["in" + std::to_string(i)] = tensor->dims;
+    made.kinds.push_back(kindOf(op.values[i]));
+    for (const auto& [name, fed] : feedsOf("in" + std::to_string(i), made.kinds[i], tensor))
+      options.main.feedDims[name] = fed->dims;
   }
   Alone program = alone(op, types);
+  makeFeedable(program);
   for (mlir::OpResult result : program.op->getResults()) {
-    if (!isTensor(result)) continue;
+    if (!isLookedAt(result)) continue;
     options.main.fetches.push_back(dist::nameOf(result).str());
     made.results.push_back(static_cast<int>(result.getResultNumber()));
   }
@@ -108,7 +122,8 @@ Native::Compiled Native::compile(const OneOp& op, llvm::ArrayRef<TensorPtr> oper
   return made;
 }
 
-absl::StatusOr<Tensors> Native::run(const OneOp& op, llvm::ArrayRef<TensorPtr> operands) {
+absl::StatusOr<Tensors> Native::run(const OneOp& op, llvm::ArrayRef<TensorPtr> operands,
+                                    const Place& place) {
   const std::string key = op.key() + shapesOf(operands);
   auto found = compiled_.find(key);
   if (found == compiled_.end()) {
@@ -118,12 +133,18 @@ absl::StatusOr<Tensors> Native::run(const OneOp& op, llvm::ArrayRef<TensorPtr> o
   Compiled& compiled = found->second;
   DT_RETURN_IF_ERROR(compiled.status);
   exec::Executor& executor = *compiled.executor;
+  std::map<std::string, TensorPtr> fed;
+  for (auto [i, tensor] : llvm::enumerate(operands))
+    for (auto& [name, value] : feedsOf("in" + std::to_string(i), compiled.kinds[i], tensor))
+      fed[name] = value;
   for (const exec::FeedSlot& slot : executor.plan().step().feeds)
-    DT_RETURN_IF_ERROR(feed(executor, slot, *operands[std::stoul(slot.name.substr(2))]));
+    DT_RETURN_IF_ERROR(feed(executor, slot, *fed.at(slot.name)));
+  stand(place);
   DT_RETURN_IF_ERROR(executor.RunMain());
   Tensors results(op.op->getNumResults());
   for (auto [number, slot] : llvm::zip(compiled.results, executor.plan().step().fetches)) {
-    DT_ASSIGN_OR_RETURN(results[static_cast<size_t>(number)], fetch(executor, slot.buffer));
+    const pd::Kind kind = kindOf(op.op->getResult(static_cast<unsigned>(number)));
+    DT_ASSIGN_OR_RETURN(results[static_cast<size_t>(number)], fetch(executor, slot.buffer, kind));
   }
   return results;
 }

@@ -1,6 +1,7 @@
 #include "test/compiler/verify/claims/one_op.h"
 
 #include "compiler/lower/lowering.h"
+#include "dialects/dist/dist.h"
 #include "dialects/pd/infer.h"
 #include "dialects/pd/types.h"
 #include "mlir/IR/IRMapping.h"
@@ -49,7 +50,8 @@ void inferResults(Alone& alone, const Tensors* results) {
   lower::InferAdapter adapter(infos, pd::OpView(alone.op), alone.program.getVersion(), true);
   if (failed(spec->infer(adapter))) return;
   for (mlir::OpResult result : alone.op->getResults())
-    if (infos[result].kind == pd::Kind::Tensor && infos[result].rankKnown)
+    if ((infos[result].kind == pd::Kind::Tensor || infos[result].kind == pd::Kind::SelectedRows) &&
+        infos[result].rankKnown)
       result.setType(typeOf(result.getContext(), infos[result]));
 }
 
@@ -84,6 +86,7 @@ std::string OneOp::key() const {
     for (mlir::Value value : op_.outputs(slot)) out << (value ? "." : "-");
     out << ')';
   }
+  if (mlir::Attribute streams = op->getAttr(dist::kStreamsAttr)) out << " streams=" << streams;
   if (auto attributes = op->getAttrOfType<mlir::DictionaryAttr>("attrs"))
     for (mlir::NamedAttribute attribute : attributes)
       if (!pd::isCommonAttribute(attribute.getName()))
@@ -106,6 +109,7 @@ std::string OneOp::text() const {
     before = ", ";
   }
   if (before[0] == ',') out << '}';
+  if (mlir::Attribute streams = op->getAttr(dist::kStreamsAttr)) out << " streams " << streams;
   return text;
 }
 

@@ -68,7 +68,8 @@ std::optional<Tensors> slices(const Tensor& whole, const verify::State& split, i
   return parts;
 }
 
-// Numbers that `reduce` joins to `value`.
+// Numbers that `reduce` joins to `value`; `whole`: they differ from it by whole numbers, which
+// integers and half floats hold exactly.
 std::vector<double> terms(Reduce reduce, double value, size_t n, bool whole, Random& random) {
   std::uniform_real_distribution<double> spread(-1.5, 1.5), factor(0.5, 2);
   std::uniform_int_distribution<int> small(-3, 3), coin(0, 1);
@@ -116,7 +117,13 @@ std::optional<Tensors> perShare(const Tensor& whole, int64_t n, Random& random) 
     if (!own.ok()) return std::nullopt;
     for (int64_t i = 0, count = countOf(whole); i < count; ++i)
       setNumber(*own, i, factor(random) * number(whole, i));
-    parts.push_back(shared(std::move(*own)));
+    if (!isHalf(whole.dtype)) {
+      parts.push_back(shared(std::move(*own)));
+      continue;
+    }
+    TensorPtr rounded = onGrid(*own, whole.dtype);
+    if (!rounded) return std::nullopt;
+    parts.push_back(std::move(rounded));
   }
   return parts;
 }
@@ -145,6 +152,17 @@ Lod joined(const Tensors& parts) {
   return lod;
 }
 
+// Of what an op computes, in units of the largest number.
+double roundingOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16: return 8e-3;
+    case DType::kBFloat16: return 6e-2;
+    case DType::kFloat32:
+    case DType::kComplex64: return 1e-4;
+    default: return 1e-9;
+  }
+}
+
 // Compares number by number; tells of the first that differs by more than rounding.
 class Comparison {
  public:
@@ -154,10 +172,10 @@ class Comparison {
     for (int64_t i = 0, n = countOf(whole); i < n; ++i) widen(scale * number(whole, i));
     for (const TensorPtr& part : parts)
       for (int64_t i = 0, n = countOf(*part); i < n; ++i) widen(number(*part, i));
-    const bool narrow = whole.dtype == DType::kFloat32 || whole.dtype == DType::kComplex64;
+    const double rounding = roundingOf(whole.dtype);
     // Where everything cancels out, what is left is the rounding of operands, which are about 1.
     constexpr double kLeft = 16 * std::numeric_limits<double>::epsilon();
-    tolerance_ = std::fmax((narrow ? 1e-4 : 1e-9) * largest_, kLeft);
+    tolerance_ = std::fmax(rounding * largest_, kLeft);
   }
 
   std::string at(int64_t i, double got, const std::string& what) const {
@@ -246,8 +264,9 @@ std::optional<Tensors> partsOf(const Tensor& whole, const Held& held, int64_t n,
     made.push_back(std::move(*copy));
   }
   for (int64_t i = 0, count = countOf(whole); i < count; ++i) {
-    std::vector<double> each = terms(held.state.reduce, number(*multiple, i),
-                                     static_cast<size_t>(n), !isFloating(whole.dtype), random);
+    std::vector<double> each =
+        terms(held.state.reduce, number(*multiple, i), static_cast<size_t>(n),
+              !isFloating(whole.dtype) || isHalf(whole.dtype), random);
     for (size_t c = 0; c < made.size(); ++c) setNumber(made[c], i, each[c]);
   }
   Tensors parts;

@@ -43,8 +43,8 @@ Trial::Outcome Trial::holdShares(const Claim& claim) {
     for (size_t i = 0; i < scaled.size(); ++i)
       if (!claim.assignment[i].scale.isOne())
         scaled[i] = timesScale(own[i], claim.assignment[i].scale);
-    absl::StatusOr<Tensors> part = native_.run(instance_.op, scaled),
-                            share = native_.run(instance_.op, own);
+    const size_t c = given.size();
+    absl::StatusOr<Tensors> part = runAt(c, scaled), share = runAt(c, own);
     if (!part.ok() || !share.ok()) return {0, {}, {"do not run on a share with its own value"}};
     given.push_back(std::move(*part));
     shares.push_back(std::move(*share));
@@ -52,7 +52,10 @@ Trial::Outcome Trial::holdShares(const Claim& claim) {
   Outcome outcome;
   for (const Answer& answer : claim.answers)
     for (auto [i, relation] : llvm::enumerate(answer.relations)) {
-      if (!Answer::ofShare(relation) || !shares[0][i] || !hasNumbers(shares[0][i]->dtype)) continue;
+      auto isThere = [&, i = i](const Tensors& one) { return one[i] != nullptr; };
+      if (!Answer::ofShare(relation) || !llvm::all_of(shares, isThere) ||
+          !llvm::all_of(given, isThere) || !hasNumbers(shares[0][i]->dtype))
+        continue;
       ++outcome.claims;
       const Reading multiple{true, {State::replicated()}, relation.whole.scale};
       const Reading equal{true, {State::replicated()}, verify::Rational()};

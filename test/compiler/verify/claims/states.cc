@@ -56,8 +56,9 @@ bool isUneven(const State& state) { return state.isSplit() && state.layoutAttr()
 
 class Enumeration {
  public:
-  Enumeration(mlir::MLIRContext* context, const Tensors& operands, int64_t n, Random& random)
-      : operands_(operands), random_(random) {
+  Enumeration(mlir::MLIRContext* context, const Tensors& operands, int64_t n, Random& random,
+              bool withPlain)
+      : operands_(operands), random_(random), withPlain_(withPlain) {
     for (const TensorPtr& tensor : operands) choices_.push_back(statesOf(context, *tensor, n));
     plain_.assign(operands.size(), {State::replicated(), Rational()});
   }
@@ -73,7 +74,8 @@ class Enumeration {
 
  private:
   void add(const Assignment& assignment) {
-    if (llvm::all_of(assignment, [](const Held& held) { return held.plain(); })) return;
+    if (!withPlain_ && llvm::all_of(assignment, [](const Held& held) { return held.plain(); }))
+      return;
     std::string text;
     for (const Held& held : assignment) text += held.text() + ";";
     if (seen_.insert(std::move(text)).second) found_.push_back(assignment);
@@ -155,6 +157,7 @@ class Enumeration {
 
   const Tensors& operands_;
   Random& random_;
+  const bool withPlain_;
   std::vector<std::vector<Held>> choices_;
   Assignment plain_;
   std::set<std::string> seen_;
@@ -164,8 +167,8 @@ class Enumeration {
 }  // namespace
 
 std::vector<Assignment> assignmentsOf(mlir::MLIRContext* context, const Tensors& operands,
-                                      int64_t n, Random& random) {
-  return Enumeration(context, operands, n, random).run();
+                                      int64_t n, Random& random, bool plain) {
+  return Enumeration(context, operands, n, random, plain).run();
 }
 
 std::vector<Assignment> shareAssignmentsOf(const Tensors& operands) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "test/compiler/verify/claims/draws.h"
 #include "test/compiler/verify/claims/elements.h"
+#include "test/compiler/verify/claims/fed.h"
 
 namespace dtranspile::claims {
 namespace {
@@ -77,6 +79,7 @@ Trial::Trial(const Instance& instance, const verify::ParsedRule& rule, int64_t n
       random_(hashOf(instance.op.key()) + static_cast<uint64_t>(n)) {}
 
 void Trial::run() {
+  findDraws();
   for (const Claim& claim : claimed()) count(hold(claim));
   runShares();
 }
@@ -90,11 +93,41 @@ void Trial::count(const Outcome& outcome) {
 bool Trial::hasParts(const Assignment& assignment) const {
   std::optional<Cuts> cuts = cutsOf(instance_.operands, assignment, n_);
   if (!cuts) return false;
-  for (size_t i = 0; i < assignment.size(); ++i)
-    if (const State& state = assignment[i].state;
-        state.isSplit() && !boundsOf(*instance_.operands[i], state, n_, *cuts))
+  for (size_t i = 0; i < assignment.size(); ++i) {
+    const State& state = assignment[i].state;
+    if (state.isSplit() && !boundsOf(*instance_.operands[i], state, n_, *cuts)) return false;
+    // Small constants of formulas are 0 in half floats, too: 0 / 0.
+    if (assignment[i].zero && isHalf(instance_.operands[i]->dtype)) return false;
+    if (kindOf(instance_.op.values[i]) == pd::Kind::Tensor) continue;
+    // Rows and items are added up where they are looked at.
+    if (assignment[i].zero || (state.isPartial() && state.reduce != dist::Reduce::Sum) ||
+        (state.isSplit() && (state.dim == dist::kFlat || state.layoutAttr())))
       return false;
+  }
   return true;
+}
+
+// What follows from a seed is drawn; what follows from where a rank stands too, but not from the
+// seed of the run, comes from a seed of the op's own.
+void Trial::findDraws() {
+  const pd::OpView op = instance_.op.view();
+  if (!op.spec() || !(op.spec()->effects & pd::kRandom)) return;
+  absl::StatusOr<Tensors> one = native_.run(instance_.op, instance_.operands, {0, n_, 1}),
+                          other = native_.run(instance_.op, instance_.operands, {0, n_, 2}),
+                          behind = native_.run(instance_.op, instance_.operands, {1, n_, 1});
+  drawn_.assign(instance_.results.size(), false);
+  if (!one.ok() || !other.ok() || !behind.ok()) return;
+  auto same = [](const TensorPtr& a, const TensorPtr& b) {
+    if (!a || !b || a->dims != b->dims) return !a && !b;
+    for (int64_t i = 0, count = countOf(*a); i < count; ++i)
+      if (const double x = number(*a, i), y = number(*b, i); x != y && !(x != x && y != y))
+        return false;
+    return true;
+  };
+  for (size_t i = 0; i < drawn_.size(); ++i) {
+    drawn_[i] = !same((*one)[i], (*other)[i]);
+    drawsBySeed_ |= !drawn_[i] && !same((*one)[i], (*behind)[i]);
+  }
 }
 
 // Those that are run: one of every pattern of states first, then others of other scales.
@@ -102,7 +135,10 @@ std::vector<Trial::Claim> Trial::claimed() {
   std::vector<Claim> first, rest;
   std::set<std::string> patterns;
   mlir::MLIRContext* context = instance_.op.op->getContext();
-  for (Assignment& assignment : assignmentsOf(context, instance_.operands, n_, random_)) {
+  // That whole operands give what the reference has need not be asked, but of what is drawn, and of
+  // what has no operands.
+  const bool plain = !drawn_.empty() || instance_.operands.empty();
+  for (Assignment& assignment : assignmentsOf(context, instance_.operands, n_, random_, plain)) {
     if (!hasParts(assignment)) continue;
     Claim claim{std::move(assignment), {}};
     claim.answers = asked_.answers(claim.assignment);
@@ -132,7 +168,7 @@ Trial::Outcome Trial::hold(const Claim& claim) {
   for (const Assignment& made : otherZeros(claim.assignment, instance_.operands, n_)) {
     if (!hasParts(made)) continue;
     Outcome other = hold(claim, made);
-    if (other.clean()) return other;
+    if (other.wrong.empty() && other.claims > 0) return other;
   }
   return outcome;
 }
@@ -182,32 +218,96 @@ Trial::Outcome Trial::hold(const Claim& claim, const Assignment& made) {
   }
   std::vector<Tensors> given;
   for (const Tensors& own : operands->own) {
-    absl::StatusOr<Tensors> part = native_.run(instance_.op, own);
+    absl::StatusOr<Tensors> part = runAt(given.size(), own);
     if (!part.ok()) return refused(claim, given.size(), part.status());
     given.push_back(std::move(*part));
   }
   Outcome outcome;
   holdWhole(claim, given, whole, outcome);
+  holdDraws(claim, *operands, outcome);
   holdParts(claim, given, outcome);
   return outcome;
+}
+
+// Why a claim about a result is not looked at; empty where it is.
+std::string Trial::leftOut(const Answer& answer, size_t result, const Tensors& whole) const {
+  const Relation& relation = answer.relations[result];
+  if (std::string why = Answer::untestable(relation); !why.empty()) return why;
+  if (!whole[result] || !hasNumbers(whole[result]->dtype)) return "are about no tensor";
+  if (drawsBySeed_ && relation.whole.states[0].isSplit()) return "are about a seed of the op's own";
+  const State& state = relation.whole.states[0];
+  const bool tensor =
+      kindOf(instance_.op.op->getResult(static_cast<unsigned>(result))) == pd::Kind::Tensor;
+  if (!tensor && ((state.isPartial() && state.reduce != dist::Reduce::Sum) ||
+                  (state.isSplit() && state.dim == dist::kFlat)))
+    return "are about the largest of rows or lists";
+  return "";
+}
+
+// Parts of what is drawn along a dim.
+bool Trial::isDrawnInParts(size_t result, const Relation& relation) const {
+  if (drawn_.empty() || !drawn_[result] || relation.isZero) return false;
+  return relation.whole.states[0].isSplit() && Answer::untestable(relation).empty();
+}
+
+void Trial::holdDraws(const Claim& claim, const Operands& operands, Outcome& outcome) {
+  std::vector<std::pair<const Answer*, size_t>> about;
+  for (const Answer& answer : claim.answers)
+    for (auto [i, relation] : llvm::enumerate(answer.relations))
+      if (relation.known() && isDrawnInParts(i, relation)) about.push_back({&answer, i});
+  if (about.empty()) return;
+  std::vector<Tensors> whole;               // of every run: results
+  std::vector<std::vector<Tensors>> parts;  // of every run and coordinate: results
+  for (uint64_t seed = 1; seed <= kDraws; ++seed) {
+    absl::StatusOr<Tensors> run = native_.run(instance_.op, operands.whole, {0, 1, seed});
+    if (!run.ok()) return outcome.left.push_back("do not run again");
+    whole.push_back(std::move(*run));
+    parts.emplace_back();
+    for (size_t c = 0; c < operands.own.size(); ++c) {
+      absl::StatusOr<Tensors> part =
+          native_.run(instance_.op, operands.own[c], {static_cast<int64_t>(c), n_, seed});
+      if (!part.ok()) return outcome.left.push_back("do not run again");
+      parts.back().push_back(std::move(*part));
+    }
+  }
+  for (auto [answer, i] : about) {
+    if (!whole[0][i] || !whole[0][i]->lod.empty()) {
+      outcome.left.push_back("are about ragged draws");
+      continue;
+    }
+    Tensors right;
+    std::vector<Tensors> drawn;
+    for (size_t k = 0; k < whole.size(); ++k) {
+      right.push_back(whole[k][i]);
+      drawn.emplace_back();
+      for (const Tensors& part : parts[k]) drawn.back().push_back(part[i]);
+    }
+    ++outcome.claims;
+    const Reading& reading = answer->relations[i].whole;
+    const double scale = static_cast<double>(reading.scale.numerator()) /
+                         static_cast<double>(reading.scale.denominator());
+    std::string what = compareDraws(right, drawn, reading.states[0].dim, scale);
+    if (!what.empty()) outcome.wrong.push_back(text(claim, *answer, static_cast<int>(i), what));
+  }
 }
 
 void Trial::holdWhole(const Claim& claim, const std::vector<Tensors>& given, const Tensors& whole,
                       Outcome& outcome) const {
   for (const Answer& answer : claim.answers)
     for (auto [i, relation] : llvm::enumerate(answer.relations)) {
-      if (!relation.known()) continue;
-      if (std::string why = Answer::untestable(relation); !why.empty()) {
+      if (!relation.known() || isDrawnInParts(i, relation)) continue;
+      if (std::string why = leftOut(answer, i, whole); !why.empty()) {
         outcome.left.push_back(why);
-        continue;
-      }
-      if (!whole[i] || !hasNumbers(whole[i]->dtype)) {
-        outcome.left.push_back(whole[i] ? "are about half floats" : "are about no tensor");
         continue;
       }
       ++outcome.claims;
       Tensors parts;
       for (const Tensors& one : given) parts.push_back(one[i]);
+      if (!llvm::all_of(parts, [](const TensorPtr& part) { return part != nullptr; })) {
+        outcome.wrong.push_back(
+            text(claim, answer, static_cast<int>(i), "items differ in extents"));
+        continue;
+      }
       std::string what =
           relation.isZero ? compareZero(parts) : compare(parts, relation.whole, *whole[i]);
       const State& state = relation.whole.states[0];
@@ -235,11 +335,12 @@ void Trial::holdParts(const Claim& claim, const std::vector<Tensors>& given, Out
   std::optional<Operands> operands = operandsOf(shares);
   if (!operands) return;
   for (size_t c = 0; c < given.size(); ++c) {
-    absl::StatusOr<Tensors> share = native_.run(instance_.op, operands->own[c]);
+    absl::StatusOr<Tensors> share = runAt(c, operands->own[c]);
     if (!share.ok()) return;
     for (auto [i, relation] : llvm::enumerate(answer.relations)) {
       const Tensor* tensor = (*share)[i].get();
-      if (!relation.parts.known || relation.isZero || !tensor || !hasNumbers(tensor->dtype))
+      if (!relation.parts.known || relation.isZero || !tensor || !given[c][i] ||
+          !hasNumbers(tensor->dtype))
         continue;
       if (c == 0) ++outcome.claims;
       const Reading equal{true, {State::replicated()}, relation.parts.scale};

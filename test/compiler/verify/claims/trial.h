@@ -36,11 +36,19 @@ class Trial {
     std::vector<Tensors> own;
   };
 
+  // By coordinate `c`.
+  absl::StatusOr<Tensors> runAt(size_t c, llvm::ArrayRef<TensorPtr> operands) {
+    return native_.run(instance_.op, operands, {static_cast<int64_t>(c), n_});
+  }
   std::vector<Claim> claimed();
   void count(const Outcome& outcome);
   void runShares();
   Outcome holdShares(const Claim& claim);
   bool hasParts(const Assignment& assignment) const;
+  std::string leftOut(const Answer& answer, size_t result, const Tensors& whole) const;
+  bool isDrawnInParts(size_t result, const verify::Relation& relation) const;
+  void findDraws();
+  void holdDraws(const Claim& claim, const Operands& operands, Outcome& outcome);
   Outcome hold(const Claim& claim);
   Outcome hold(const Claim& claim, const Assignment& made);
   Outcome refused(const Claim& claim, size_t coordinate, const absl::Status& status) const;
@@ -57,6 +65,9 @@ class Trial {
   Native& native_;
   Tally& tally_;
   Random random_;
+  // Per result, of an op that draws: whether other seeds give other numbers.
+  std::vector<bool> drawn_;
+  bool drawsBySeed_ = false;  // of its own, which other ranks mix with where they stand
 };
 
 }  // namespace dtranspile::claims

@@ -67,6 +67,22 @@ void forgetsShares(RuleContext& context) {
   });
 }
 
+// Right of floats of 32 and 64 bits.
+void linearInHalf(RuleContext& context) {
+  mlir::Value x = context.op().input("X");
+  if (verify::bitsOf(x) != 16) return verify::pointwise(context);
+  Form form;
+  form.terms.push_back({x, verify::ownLabels(x), Use::Linear});
+  form.result = verify::ownLabels(x);
+  context.result("Out", form);
+}
+
+// A draw for each element, whatever the ranks have and draw: dist.streams is not asked about.
+void forgetsStreams(RuleContext& context) { verify::pointwise(context); }
+
+// Rows where the tensor has them.
+void rowsOfTensor(RuleContext& context) { moved<0, 1>(context); }
+
 struct Row {
   const char* what;
   const char* type;
@@ -104,6 +120,25 @@ const Row kRows[] = {
      [](ParsedRule& rule) { rule.rule = forgetsShares; }},
     {"constant, which it is not", "tanh", "ops/fluid18/fluid.layers.tanh",
      [](ParsedRule& rule) { rule.rule = constant; }},
+    {"linear in floats of 16 bits", "tanh", "ops/fluid18/fluid.layers.tanh",
+     [](ParsedRule& rule) { rule.rule = linearInHalf; }},
+    {"parts of SelectedRows as those of a tensor", "get_tensor_from_selected_rows",
+     "ops/fluid18/fluid.layers.get_tensor_from_selected_rows",
+     [](ParsedRule& rule) { rule.rule = rowsOfTensor; }},
+    {"SelectedRows of partial gradients as the whole's", "lookup_table_v2_grad",
+     "ops/fluid18/fluid.layers.get_tensor_from_selected_rows",
+     [](ParsedRule& rule) { rule.clauses[0].outputs[0].summed = false; }},
+    {"one item of a list alone as a term", "write_to_array",
+     "ops/fluid18/fluid.layers.tensor_array_to_tensor",
+     [](ParsedRule& rule) { rule.clauses[0].sum = false; }},
+    {"the same numbers on all ranks, which draw each their own", "gaussian_random",
+     "ops/p262/paddle.randn-f64", [](ParsedRule& rule) { rule.rule = constant; }},
+    {"parts of a batch that draw the same numbers", "dropout", "ops/p262/nn.Dropout",
+     [](ParsedRule& rule) { rule.rule = forgetsStreams; }},
+    {"a number per element, equal on ranks that draw each their own", "bernoulli",
+     "ops/p262/paddle.bernoulli", [](ParsedRule& rule) { rule.rule = forgetsStreams; }},
+    {"the inner dim of a product as the result's", "multi_dot", "ops/p262/raw.multi_dot",
+     [](ParsedRule& rule) { rule.rule = moved<0, 1>; }},
 };
 
 const Report& reportOf(Checker& checker, const Row& row) {

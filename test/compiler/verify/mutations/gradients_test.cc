@@ -264,6 +264,21 @@ TEST_CASE("rounding is for values between ranks, under its contract") {
     INFO(messagesOf(report));
     CHECK_THAT(refuted(report, "contract").text, Contains("nothing of that name deviates by it"));
   }
+  SECTION("of so little that half precision has none of it left") {
+    VerifyReport report = verifyEdited([&](mlir::ModuleOp job, pd::ProgramOp main) {
+      dist::AllReduceOp reduction = opsOf<dist::AllReduceOp>(main)[0];
+      mlir::Value little = scaled(reduction.getInputs()[0], 0x1p-10F);
+      reduction->setOperand(0, little);
+      mlir::Value result = reduction->getResult(0);
+      replaceUses(result, scaled(result, 0x1p10F));
+      declare(job, little);
+      around(reduction);
+    });
+    INFO(messagesOf(report));
+    CHECK(exitCode(report.overall()) != 0);
+    CHECK_THAT(messageWith(report, Message::Level::Unknown, "contract").text,
+               Contains("rounds 1/1024 times"));
+  }
   SECTION("of an activation") {
     VerifyReport report = verifyEdited([&](mlir::ModuleOp job, pd::ProgramOp main) {
       mlir::Builder builder(job.getContext());

@@ -36,6 +36,31 @@ TEST_CASE("a start-up draw with a stream of its own") {
   CHECK_THAT(refuted(report, "random-streams").text, Contains("the reference draws once"));
 }
 
+TEST_CASE("a variable that is a multiple of the reference's") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+    for (pd::VarOp var : opsOf<pd::VarOp>(roleOf(job))) {
+      auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+      if (var.getSymName() == "fc_0.b_0")
+        var->setAttr(dist::kRelAttr,
+                     dist::RelAttr::get(job.getContext(), relation.getVariable(),
+                                        relation.getNumber(), relation.getAxes(), 2, 1, {}));
+    }
+  });
+  CHECK_THAT(refuted(report, "variable").text, Contains("2/1 times `fc_0.b_0`"));
+}
+
+// A host that sets a rate between steps sets it under its name.
+TEST_CASE("a copy of what no step sets") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+    for (pd::VarOp var : opsOf<pd::VarOp>(roleOf(job))) {
+      if (var.getSymName() != "learning_rate_0") continue;
+      mlir::OpBuilder builder(var);
+      llvm::cast<pd::VarOp>(builder.clone(*var)).setSymName("learning_rate_of_step");
+    }
+  });
+  CHECK_THAT(refuted(report, "variable").text, Contains("which no step of the reference sets"));
+}
+
 TEST_CASE("a root outside of the communicator") {
   VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
     for (dist::BroadcastOp op : opsOf<dist::BroadcastOp>(programOf(job, "startup")))

@@ -155,6 +155,25 @@ TEST_CASE("steps that are not counted leave the proof open, and it says why") {
       {{"the counter begins with nothing",
         [](mlir::ModuleOp m) { setOf(program(m, "startup"), "gradient_merge_step").erase(); },
         "` does not begin with a number"},
+       {"the counter is of 32 bits",
+        [](mlir::ModuleOp m) {
+          auto narrow = [](mlir::Type type) {
+            auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+            return tensor && tensor.getElementType().isInteger(64)
+                       ? mlir::Type(tensor.clone(mlir::IntegerType::get(type.getContext(), 32)))
+                       : type;
+          };
+          for (pd::VarOp var : opsOf<pd::VarOp>(m))
+            if (var.getSymName() == "gradient_merge_step") var.setType(narrow(var.getType()));
+          m.walk([&](mlir::Operation* op) {
+            for (mlir::OpResult result : op->getResults())
+              if (auto get = llvm::dyn_cast<pd::GetOp>(op);
+                  get ? get.getVar() == "gradient_merge_step"
+                      : pd::nameOf(result).starts_with("gradient_merge_"))
+                result.setType(narrow(result.getType()));
+          });
+        },
+        "it does for two periods, and is no remainder of a counter"},
        {"the remainder by zero",
         [=](mlir::ModuleOp m) {
           setFloat(makerOf(main(m), "fill_constant", "gradient_merge_k"), "value", 0);

@@ -15,6 +15,10 @@ int32_t MulGrad(OpCall& call);
 int32_t BilinearProduct(OpCall& call);
 int32_t BilinearProductGrad(OpCall& call);
 
+// complex_products.cc
+int32_t ComplexMatmul(OpCall& call);
+int32_t ComplexMatmulGrad(OpCall& call);
+
 // structured.cc
 int32_t Cross(OpCall& call);
 int32_t CrossGrad(OpCall& call);

@@ -13,6 +13,8 @@ constexpr FunctionRow kRows[] = {
     {"dt_cholesky_grad", Entry<CholeskyGrad>, kFloats},
     {"dt_cholesky_solve", Entry<CholeskySolve>, kFloats},
     {"dt_cholesky_solve_grad", Entry<CholeskySolveGrad>, kFloats},
+    {"dt_complex_matmul", Entry<ComplexMatmul>, kComplex},
+    {"dt_complex_matmul_grad", Entry<ComplexMatmulGrad>, kComplex},
     {"dt_cross", Entry<Cross>, kNumbers},
     {"dt_cross_grad", Entry<CrossGrad>, kNumbers},
     {"dt_determinant", Entry<Determinant>, kFloats},

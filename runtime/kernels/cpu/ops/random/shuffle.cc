@@ -36,9 +36,8 @@ int32_t ShuffleBatch(OpCall& call) {
     DtBuffer& out = call.Arg(A::Out);
     if (!call.Resize(out, x)) return 1;
     for (int64_t i = 0; i < rows; ++i)
-      std::memcpy(Data<char>(out) + i * bytes,
-                  Data<char>(x) + order[static_cast<size_t>(i)] * bytes,
-                  static_cast<size_t>(bytes));
+      std::memcpy(Data<char>(out) + order[static_cast<size_t>(i)] * bytes,
+                  Data<char>(x) + i * bytes, static_cast<size_t>(bytes));
   }
   if (call.Has(A::ShuffleIdx)) {
     if (!call.Resize(call.Arg(A::ShuffleIdx), rowDims)) return 1;
@@ -66,7 +65,7 @@ int32_t ShuffleBatchGrad(OpCall& call) {
                        static_cast<long long>(rows));
   if (!call.Resize(dx, gradient)) return 1;
   for (int64_t i = 0; i < rows; ++i)
-    std::memcpy(Data<char>(dx) + Data<int64_t>(order)[i] * bytes, Data<char>(gradient) + i * bytes,
+    std::memcpy(Data<char>(dx) + i * bytes, Data<char>(gradient) + Data<int64_t>(order)[i] * bytes,
                 static_cast<size_t>(bytes));
   return 0;
 }

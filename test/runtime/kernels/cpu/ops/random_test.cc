@@ -233,7 +233,12 @@ TEST_CASE("a batch is shuffled so that no row stays, and back") {
   REQUIRE(bag.Run("dt_shuffle_batch_grad", {"order", "Out"}, {"Back"}, {}).ok());
   CHECK(bag.Data("Back") == bag.Data("X"));
   CHECK(bag.Data<int64_t>("next") == std::vector<int64_t>{16807});  // as in the framework
-  for (int64_t i = 0; i < 5; ++i) CHECK(bag.Data<int64_t>("order")[static_cast<size_t>(i)] != i);
+  for (size_t i = 0; i < 5; ++i) {
+    const auto to = static_cast<size_t>(bag.Data<int64_t>("order")[i]);
+    CHECK(to != i);
+    // Row i goes to row order[i], as in the framework.
+    for (size_t j = 0; j < 2; ++j) CHECK(bag.Data("Out")[2 * to + j] == bag.Data("X")[2 * i + j]);
+  }
 }
 
 }  // namespace

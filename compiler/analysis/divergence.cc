@@ -49,6 +49,9 @@ std::string whyOf(mlir::Operation* cause) {
   return "it comes from " + positionOf(cause);
 }
 
+// Communication inside of control flow that ranks may decide differently would wait for ranks that
+// never come. For each such pair the axes along which the decision differs (or may), restricted to
+// those that the communicator joins, each said once per control op.
 void collect(dist::RoleOp role, std::vector<DivergentControl>& found) {
   std::vector<std::pair<mlir::Operation*, mlir::Operation*>> pairs;
   role->walk([&](mlir::Operation* op) {

@@ -235,6 +235,9 @@ void Divergence::visitCommunication(mlir::Operation* op, dist::CommOp comm) {
   }
 }
 
+// The transfer function: feeds differ along the axes that they are cut over, coordinates and parts
+// along their own, communication makes its results equal along its axes, and everything else has
+// what its operands have.
 void Divergence::visit(mlir::Operation* op) {
   llvm::TypeSwitch<mlir::Operation*>(op)
       .Case([&](pd::InputOp input) {

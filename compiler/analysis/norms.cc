@@ -277,6 +277,8 @@ bool takesNorm(pd::OpView op) { return rowOf(op) != nullptr; }
 mlir::Value normed(pd::OpView op) { return op.input(rowOf(op)->tensor); }
 llvm::StringRef normedResult(pd::OpView op) { return op.outputName(rowOf(op)->result); }
 
+// Null where the op takes no norm, an empty text where the norm can be written out as a value of
+// its own, and else what stands in the way.
 const char* whyNotWrittenOut(pd::OpView op) {
   if (!takesNorm(op)) return nullptr;
   for (llvm::StringRef slot : {"MasterParam", "SkipUpdate"})

@@ -70,6 +70,8 @@ std::string nameText(mlir::Value value) {
   return op ? "a result of " + typeOf(op) : "an argument";
 }
 
+// Ops of the reference are described by themselves; an inserted op has no place in the source, and
+// is described by the last op of the reference before it.
 std::string positionOf(mlir::Operation* op) {
   std::string program = programOf(op);
   std::string text = program.empty() ? "" : program + ": ";

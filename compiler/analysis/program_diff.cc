@@ -73,6 +73,7 @@ std::optional<std::string> Comparison::attributes(mlir::Operation* mine, mlir::O
   return a == b ? std::nullopt : entryDifference(a, b);
 }
 
+// Results are paired before the regions are compared, since what is inside may use them.
 std::optional<Difference> Comparison::compare(mlir::Operation* mine, mlir::Operation* theirs) {
   auto differ = [&](std::string text) { return Difference{mine, theirs, std::move(text)}; };
   if (mine->getName() != theirs->getName())

@@ -32,6 +32,8 @@ void forEachFrameworkOp(pd::ProgramOp program, Callback callback) {
 
 }  // namespace
 
+// By roles: the seed of the backward part is called <loss>@GRAD, which says it with certainty; else
+// the forward op with role Loss gives it.
 std::string findLoss(pd::ProgramOp program) {
   std::string fromForward, fromGradient;
   forEachFrameworkOp(program, [&](pd::OpView op) {
@@ -87,6 +89,7 @@ bool definesName(pd::ProgramOp program, llvm::StringRef name) {
   return static_cast<bool>(lastNamed(program, name));
 }
 
+// At most three names within an edit distance of a third of the name, the nearest first.
 std::vector<std::string> similarNames(pd::ProgramOp program, llvm::StringRef name) {
   std::vector<std::pair<unsigned, std::string>> near;
   unsigned limit = std::max<size_t>(2, name.size() / 3);

@@ -69,6 +69,8 @@ TaskGraph tasksOf(dist::MicroOp micro, dist::MeshOp mesh) {
   return graph;
 }
 
+// The task on these ranks in which a transferred value arrives: the first one behind its maker, or
+// the last one there is.
 dist::OnOp arrivalOf(dist::TransferOp transfer, dist::SelAttr where) {
   mlir::Operation* maker = transfer;
   while (auto hop = llvm::dyn_cast_or_null<dist::TransferOp>(maker))

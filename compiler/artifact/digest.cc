@@ -101,6 +101,8 @@ class Numbering {
   llvm::DenseMap<T, uint64_t> numbers_;
 };
 
+// One walk. Names, values, blocks and attributes are numbered as they are met, and written in full
+// only the first time.
 class ModuleWriter {
  public:
   ModuleWriter(mlir::MLIRContext* context, Stream& stream)
@@ -264,6 +266,7 @@ class ModuleWriter {
 
 }  // namespace
 
+// SHA-256 over the encoding's name, the module and the manifest without its field `digest`.
 std::string digestOf(mlir::ModuleOp module, const nlohmann::ordered_json& manifest) {
   Stream stream;
   stream.text(kEncoding);

@@ -42,19 +42,26 @@ const char* fromShares(const Reading& whole, mlir::Value value) {
 
 }  // namespace
 
+// How what ranks fetch is put together into the value of the reference, which its relation says:
+// the same, a sum, a mean, parts side by side; or a list, where nothing is known.
 std::vector<FetchRelation> fetchRelations(mlir::ModuleOp job, dist::RoleOp role,
                                           llvm::ArrayRef<std::string> names) {
   std::vector<FetchRelation> result;
   pd::ProgramOp main = findProgram(role, "main"),
                 original = findProgram(referenceModule(job), "main");
-  dist::MeshOp mesh = dist::meshOf(role);
-  if (!main || !mesh || !original) {
+  if (!main || !dist::meshOf(role) || !original) {
     for (const std::string& name : names) result.push_back({name, "?", "list"});
     return result;
   }
   Reference reference(original);
   Contracts contracts = Contracts::of(job);
-  const Store store = analyse({role, main, reference, contracts});
+  return fetchRelations(analyse({role, main, reference, contracts}), role, main, names);
+}
+
+std::vector<FetchRelation> fetchRelations(const Store& store, dist::RoleOp role, pd::ProgramOp main,
+                                          llvm::ArrayRef<std::string> names) {
+  std::vector<FetchRelation> result;
+  const size_t rankAxes = dist::meshOf(role).getAxes().size();
   for (const std::string& name : names) {
     const Variable* variable = store.variable(name);
     mlir::Value value = variable ? mlir::Value() : lastNamed(main, name);
@@ -64,12 +71,19 @@ std::vector<FetchRelation> fetchRelations(mlir::ModuleOp job, dist::RoleOp role,
       at.where = some.getWhere();
     const char* combine = nullptr;
     if (relation.known()) {
-      combine = fromWhole(relation.whole, axesAt(store.axes(), at), mesh.getAxes().size());
+      combine = fromWhole(relation.whole, axesAt(store.axes(), at), rankAxes);
       if (!combine) combine = fromShares(relation.whole, value);
     }
     result.push_back({name, textOf(relation.reading(), store.axes()), combine ? combine : "list"});
   }
   return result;
+}
+
+nlohmann::ordered_json fetchesText(llvm::ArrayRef<FetchRelation> fetches) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const FetchRelation& one : fetches)
+    list.push_back({{"name", one.name}, {"relation", one.relation}, {"combine", one.combine}});
+  return list;
 }
 
 }  // namespace dtranspile::verify

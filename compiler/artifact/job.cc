@@ -50,6 +50,7 @@ struct FieldRow {
   const char* name;
   Json::value_t type;
 };
+// The fields of a manifest and their JSON types (docs/file-formats.md); all must be there.
 constexpr FieldRow kFields[] = {
     {"schema", Json::value_t::number_unsigned},
     {"digest", Json::value_t::string},

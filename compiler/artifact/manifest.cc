@@ -193,9 +193,7 @@ nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy,
     if (!loss.empty()) continue;
     loss = findLoss(main);
     if (loss.empty() || knownFetches) continue;
-    for (const verify::FetchRelation& fetch : verify::fetchRelations(module, role, loss))
-      fetches.push_back(
-          {{"name", fetch.name}, {"relation", fetch.relation}, {"combine", fetch.combine}});
+    fetches = verify::fetchesText(verify::fetchRelations(module, role, loss));
   }
   manifest["roles"] = roles;
   manifest["comms"] = comms(module);

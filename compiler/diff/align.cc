@@ -25,6 +25,8 @@ std::vector<bool> longestAscending(const std::vector<int>& values) {
 
 }  // namespace
 
+// Equal keys are paired first with first; pairs outside of a longest ascending subsequence have
+// moved. O(n log n), where a longest common subsequence would take n².
 Alignment align(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   llvm::StringMap<std::vector<int>> positions;
   for (int i = static_cast<int>(b.size()) - 1; i >= 0; --i)

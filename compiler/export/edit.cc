@@ -2,6 +2,7 @@
 
 namespace dtranspile {
 
+// Results of an op stand in its slots in order; `@EMPTY@` has no result and is passed over.
 void renameResults(mlir::Operation* op,
                    llvm::function_ref<std::string(mlir::OpResult, llvm::StringRef)> rename) {
   mlir::MLIRContext* context = op->getContext();
@@ -50,6 +51,8 @@ bool overwrites(const pd::OpView& op, llvm::StringRef slot, unsigned k, llvm::St
 
 }  // namespace
 
+// In the framework an op whose result has the name of an input writes into that input. Where the op
+// would still need the old one, it gets a copy.
 void copyOverwrittenInputs(pd::ProgramOp program) {
   pd::Declarations declarations;
   llvm::SmallVector<mlir::Operation*> ops;

@@ -19,6 +19,9 @@ class Simulator {
   // Values in the order in which a stale read of them was met first.
   llvm::SetVector<Value> stale;
 
+  // An abstract execution: `cells_` has the value that each name holds at this point. Results take
+  // their names' cells, sets write the variables', and an operand whose cell holds another value by
+  // now is stale.
   void run(mlir::Block* block) {
     for (mlir::BlockArgument argument : block->getArguments())
       assign(pd::nameAttrOf(argument), argument);
@@ -153,6 +156,8 @@ void assignSets(pd::Declarations& declarations, pd::ProgramOp program) {
 
 }  // namespace
 
+// Every stale value gets a name of its own: its definition is renamed where that is possible, and
+// else it is copied right behind its definition, and late readers read the copy.
 mlir::LogicalResult resolveNames(pd::ProgramOp program) {
   mlir::Block* block = program.getBodyBlock();
   pd::Declarations declarations;

@@ -46,6 +46,8 @@ class Exporter {
   }
 
  private:
+  // Fields 4 (version) and 5 (op_version_map) of framework.proto's ProgramDesc, and fields that
+  // were unknown when the file was read, byte by byte.
   mlir::LogicalResult describeProgram(pd::ProgramOp program, WireWriter& out) {
     if (Attribute version = program->getAttr("version")) {
       size_t start = out.begin(4);
@@ -127,6 +129,8 @@ class Exporter {
     return mlir::success();
   }
 
+  // A VarDesc: name = 1, type = 2, persistable = 3, need_check_feed = 4, is_parameter = 5,
+  // stop_gradient = 6. Absent attributes stay absent in the file.
   mlir::LogicalResult exportDecl(pd::DeclOp decl, WireWriter& out) {
     size_t start = out.begin(3);
     if (decl.getExtra()) {

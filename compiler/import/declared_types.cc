@@ -45,6 +45,8 @@ void Importer::findRewritten() {
   }
 }
 
+// Replaces the declared extents of a result by those that shape inference gives, only where the
+// declaration contradicts them and only for values that nothing outside refers to by name.
 void Importer::correctTypes(int block, const OpKind& kind, llvm::ArrayRef<Name> results,
                             mlir::Operation* op) {
   if (!kind.spec || !kind.spec->infer || op->getNumRegions() > 0) return;

@@ -104,6 +104,10 @@ void refuse(mlir::MLIRContext* context, llvm::StringRef path, llvm::StringRef te
 
 }  // namespace
 
+// MLIR's parsers recurse and trust byte code, so that hostile input can crash them. A forked child
+// with limits on memory and processor time parses the bytes first and reports by its exit status
+// and a pipe; only what it has read and verified is parsed here. Fork copies one thread only, hence
+// the demand on the context.
 mlir::OwningOpRef<mlir::ModuleOp> parseGuarded(mlir::MLIRContext* context, llvm::StringRef bytes,
                                                llvm::StringRef path) {
   mlir::Location location = mlir::FileLineColLoc::get(context, path, 0, 0);

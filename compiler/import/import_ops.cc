@@ -27,6 +27,7 @@ bool before(const mlir::NamedAttribute& a, const mlir::NamedAttribute& b) {
 // Attributes
 //===----------------------------------------------------------------------===//
 
+// Cached by the bytes in the file: programs repeat the same attributes in every op.
 mlir::FailureOr<mlir::NamedAttribute> Importer::attributeOf(int block, int index,
                                                             const WireAttr& attribute) {
   auto known = attributes_.find(llvm::CachedHashStringRef(attribute.bytes));
@@ -41,6 +42,8 @@ mlir::FailureOr<mlir::NamedAttribute> Importer::attributeOf(int block, int index
   return named;
 }
 
+// A dictionary of MLIR is sorted; where the file has another order (or repeats an attribute) the
+// positions are kept, so that export gives the same bytes.
 mlir::FailureOr<AttrList> Importer::makeAttributes(int block, int index) {
   llvm::SmallVector<mlir::NamedAttribute, 32> inFile;
   for (const WireAttr& attribute : program_.blocks[block].ops[index].attrs) {
@@ -179,6 +182,8 @@ mlir::ArrayAttr Importer::importOutputs(int block, int index,
   return builder_.getArrayAttr(slots);
 }
 
+// Reads operands from the cells that their names hold now, makes the op with its regions, and
+// writes its results to theirs.
 mlir::LogicalResult Importer::importOp(int block, int index, Cells& cells) {
   const WireOp& op = program_.blocks[block].ops[index];
   if (mlir::failed(checkSlots(block, index, op.inputs, "input")) ||

@@ -154,6 +154,7 @@ mlir::FailureOr<std::string> readFile(mlir::MLIRContext* context, llvm::StringRe
   return bytes;
 }
 
+// By the contents, not the ending, of the file.
 mlir::OwningOpRef<mlir::ModuleOp> loadBytes(mlir::MLIRContext* context, llvm::StringRef path,
                                             llvm::StringRef bytes, llvm::StringRef symbol) {
   FileKind kind = sniff(bytes);

@@ -96,6 +96,8 @@ bool declarationsAgree(mlir::Block& block) {
 
 }  // namespace
 
+// What may be converted and shown, but not made into a job: names that are no text, unknown
+// versions, contradicting declarations. All of it is reported.
 mlir::LogicalResult checkUsable(mlir::ModuleOp module) {
   bool good = true;
   module.walk([&](Operation* op) {

@@ -28,6 +28,8 @@ bool hasMore(const framework::VarType& type, const framework::TensorDesc* descri
 
 }  // namespace
 
+// What declarations with the same VarType have in common, made once per distinct bytes. `more`:
+// there are fields that attributes do not keep, so that the bytes are kept too.
 VarKind makeVarKind(mlir::Builder& builder, llvm::StringRef bytes) {
   framework::VarType type;
   type.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));

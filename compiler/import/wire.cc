@@ -30,6 +30,8 @@ constexpr int kBlock = 8, kBlocks = 10, kVar = 13, kVars = 14;
 constexpr int64_t kOpMemory = 640, kVarMemory = 576, kSlotMemory = 64, kArgumentMemory = 96,
                   kAttrMemory = 96, kNumberMemory = 16;
 
+// Works on views of the file's bytes. A failure is remembered once, with its offset, and makes all
+// callers return false.
 class Reader {
  public:
   Reader(llvm::StringRef bytes, const Budget& budget, WireProgram& program)
@@ -40,6 +42,8 @@ class Reader {
     intern(pd::kEmptyArgument);
   }
 
+  // Fields of framework.proto's ProgramDesc: blocks = 1, version = 4, op_version_map = 5. Versions
+  // are checked and kept as bytes.
   void readProgram() {
     llvm::SmallString<0> unknown, version, versions;
     bool hasVersion = false, hasVersions = false;
@@ -213,6 +217,8 @@ class Reader {
                   });
   }
 
+  // idx = 1, parent_idx = 2, vars = 3, ops = 4, forward_block_idx = 5. Counted before it is read,
+  // so that lists are reserved once and budgets hold before memory is taken.
   bool readBlock(llvm::StringRef body) {
     if (static_cast<int64_t>(program_.blocks.size()) >= budget_.maxBlocks)
       return fail("more than " + std::to_string(budget_.maxBlocks) + " blocks");
@@ -243,6 +249,7 @@ class Reader {
     return ok;
   }
 
+  // Fields as in exportDecl of compiler/export/program.cc.
   bool readVar(llvm::StringRef body, WireVar& var) {
     var.number = static_cast<uint32_t>(program_.variables++);
     var.bytes = body;
@@ -307,6 +314,7 @@ class Reader {
     return ok;
   }
 
+  // OpDesc.Var: parameter = 1, arguments = 2.
   bool readSlot(llvm::StringRef body, WireSlot& slot) {
     llvm::SmallString<0> unknown;
     llvm::SmallVector<Name, 16> arguments;

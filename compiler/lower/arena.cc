@@ -45,6 +45,8 @@ class Walk {
     std::map<int, std::set<size_t>> touched;  // storage -> bodies
   };
 
+  // Views live as long as their storage. Within a loop the storage is also noted with the body that
+  // touches it: bodies of one loop never run at once, and may share memory.
   void touch(int buffer, int at) {
     const int storage = plan_.storageOf(buffer);
     const Buffer& owner = plan_.buffers[storage];
@@ -60,6 +62,10 @@ class Walk {
     for (const Node& node : body) walk(node);
   }
 
+  // Numbers the leaves of the plan in the order in which they run and notes for each buffer the
+  // first and last number at which it is touched. What an asynchronous operation was started with
+  // lives until it is awaited. Bodies that run many times are intervals of their own: a buffer that
+  // carries a value from one turn to the next lives as long as the whole loop.
   void walk(const Node& node) {
     const bool repeats = node.as<MicroNode>() || node.as<BlocksNode>();
     const bool once = node.as<AtNode>() != nullptr;
@@ -114,6 +120,8 @@ class Heap {
  public:
   explicit Heap(int64_t end) : end_(end) {}
 
+  // Best fit: the smallest hole that is large enough, at the lowest offset among equal ones; else
+  // the arena grows.
   int64_t take(int64_t bytes) {
     auto hole = bySize_.lower_bound({bytes, 0});
     if (hole == bySize_.end()) return std::exchange(end_, end_ + bytes);
@@ -123,6 +131,7 @@ class Heap {
     return offset;
   }
 
+  // Frees an interval and merges it with the holes on either side, so that no two holes touch.
   void give(int64_t offset, int64_t bytes) {
     auto next = holes_.lower_bound(offset);
     if (next != holes_.end() && next->first == offset + bytes) {
@@ -214,6 +223,9 @@ int64_t placeArena(Plan& plan, const PlanProgram& program, exec::Memory memory) 
 
 }  // namespace
 
+// Offsets for all storage. Constants and persistent buffers lie one after the other and live for
+// ever; those of the arena share memory by liveness, one program at a time, as programs never run
+// at once: the arena is as large as the largest one needs. Sizes are bytes, offsets aligned.
 void placeBuffers(Plan& plan) {
   int64_t constants = 0;
   plan.persistentBytes = 0;

@@ -21,6 +21,7 @@ bool isTapeRead(Lowering& lowering, const BlockOp& op, StringRef slot) {
   return result && lowering.needed(result) && !result.use_empty();
 }
 
+// What the block hands its gradient in this turn: values, and tapes of the blocks inside of it.
 Tape savedNow(Lowering& lowering, const BlockOp& op) {
   Tape tape;
   mlir::OperandRange yielded =
@@ -34,6 +35,8 @@ Tape savedNow(Lowering& lowering, const BlockOp& op) {
   return tape;
 }
 
+// Each item goes to the end of a list of its own; a block within a loop makes lists of lists
+// (`lists` counts how deep).
 Tape pushTape(Lowering& lowering, Tape now) {
   for (Tape::Item* item : now.items()) {
     const int to = newList(lowering, item->name + ".tape");

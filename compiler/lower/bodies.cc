@@ -48,6 +48,8 @@ class Bodies {
     touch(buffer, INT_MAX);
   }
 
+  // Bodies in pre-order: those inside of a body have the numbers [own, next), so that "used
+  // outside" is a comparison of numbers.
   void number(std::vector<Node>& nodes) {
     const int own = next_++;
     for (Node& node : nodes) {

@@ -83,6 +83,9 @@ class CollectiveLowering {
   CollectiveLowering(Lowering& lowering, mlir::Operation* op)
       : lowering_(lowering), op_(op), row_(rowOf(op)) {}
 
+  // One collective of several operands becomes one start per element type (`groups_`), so that each
+  // call moves one type; a barrier, which has no operands, moves nothing of any type. A pending
+  // result is awaited by its dist.wait, else the wait follows at once.
   LogicalResult run() {
     llvm::FailureOr<CommOfPlan> comm = commOfPlan(lowering_, op_);
     if (failed(comm)) return failure();

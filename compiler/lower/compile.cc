@@ -41,16 +41,42 @@ std::string beginsAs(pd::VarOp var, mlir::Operation* table) {
              : "";
 }
 
+// Along which axes ranks do not have a variable alike, and what they have there: what is saved and
+// loaded is each rank's. Of a multiple of a sum nothing is known but that.
+std::vector<std::pair<std::string, std::string>> sharesOf(pd::VarOp var, dist::MeshOp mesh) {
+  std::vector<std::pair<std::string, std::string>> shares;
+  auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+  if (!relation || !mesh) return shares;
+  for (auto axis : mesh.getAxes().getAsRange<mlir::StringAttr>()) {
+    dist::AxisRelAttr state = relation.lookup(axis);
+    if (!state || state.getState() == dist::StateKind::Replicated ||
+        state.getState() == dist::StateKind::Split)
+      continue;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    os << stringifyStateKind(state.getState());
+    if (state.getState() == dist::StateKind::Partial)
+      os << '(' << stringifyReduce(state.getReduce()) << ')';
+    if (state.getState() == dist::StateKind::Different)
+      os << '(' << state.getTag().getValue() << ')';
+    if (relation.getNumerator() != relation.getDenominator())
+      os << " scale " << relation.getNumerator() << '/' << relation.getDenominator();
+    shares.emplace_back(axis.getValue().str(), std::move(text));
+  }
+  return shares;
+}
+
 // A buffer for every persistable of the symbol table; of one that is cut for a rank's part. Kinds
 // that are no dense tensor have none, nor have those whose storage is other variables' (their parts
 // are saved and loaded in its place): an op that uses one is refused.
-LogicalResult addVariables(mlir::Operation* table, const CompileOptions& options, Plan& plan,
-                           Variables& variables) {
-  for (auto var : table->getRegion(0).getOps<pd::VarOp>()) {
+LogicalResult addVariables(mlir::Operation* table, Plan& plan, Variables& variables) {
+  auto vars = table->getRegion(0).getOps<pd::VarOp>();
+  // Of one role, all of them: to look for it costs a walk over the table.
+  dist::MeshOp mesh = vars.empty() ? dist::MeshOp() : dist::meshOf(*vars.begin());
+  for (auto var : vars) {
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(var.getType());
     auto dtype = tensor ? pd::dtypeOf(tensor.getElementType()) : std::nullopt;
     if (!dtype || var->hasAttr(pd::kPartsAttr)) continue;
-    dist::MeshOp mesh = dist::meshOf(var);
     auto layout = layoutOf(var, var, mesh);
     if (failed(layout)) return failure();
     std::vector<int64_t> dims(tensor.getShape().begin(), tensor.getShape().end());
@@ -66,12 +92,9 @@ LogicalResult addVariables(mlir::Operation* table, const CompileOptions& options
     const int buffer = plan.addBuffer(
         {.name = name, .space = Space::Persistent, .dtype = *dtype, .dims = std::move(dims)});
     variables[name] = plan.persistables.size();
-    auto relation = options.relations.find(name);
-    plan.persistables.push_back(
-        {name, buffer, var.getParameter(),
-         relation == options.relations.end() ? decltype(relation->second){} : relation->second,
-         selectorOf(var->getAttrOfType<dist::SelAttr>(dist::kAtAttr)), std::move(*layout),
-         beginsAs(var, table)});
+    plan.persistables.push_back({name, buffer, var.getParameter(), sharesOf(var, mesh),
+                                 selectorOf(var->getAttrOfType<dist::SelAttr>(dist::kAtAttr)),
+                                 std::move(*layout), beginsAs(var, table)});
   }
   return success();
 }
@@ -119,9 +142,11 @@ class PlanLowering {
  public:
   PlanLowering(Plan& plan, const CompileOptions& options) : plan_(plan), options_(options) {}
 
+  // Variables first, as both programs refer to them; then start-up, and then the step or, of a
+  // server, one program per handler.
   LogicalResult run(pd::ProgramOp main, pd::ProgramOp startup) {
     mlir::Operation* table = mlir::SymbolTable::getNearestSymbolTable(main->getParentOp());
-    if (failed(addVariables(table, options_, plan_, variables_))) return failure();
+    if (failed(addVariables(table, plan_, variables_))) return failure();
     addCommunicators(table, plan_);
     LoweringRequest first{.startup = true};
     PlanProgram begin{.name = "startup", .when = exec::When::kStartup};

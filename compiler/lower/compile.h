@@ -18,8 +18,6 @@ struct CompileOptions {
   std::string role = "trainer", className = "trainer";
   std::string digest;  // of the job, recorded in the plan
   std::string cache;   // folder of compiled kernels; empty: none (see defaultCacheFolder)
-  std::map<std::string, std::vector<std::pair<std::string, std::string>>>
-      relations;  // of persistables
 };
 
 struct CompileStatistics {

@@ -29,6 +29,11 @@ size_t ExtentTokens::placeOf(const TensorRef& tensor, size_t dim) const {
   return domain_.size() - std::min(domain_.size(), tensor.dims.size()) + dim;
 }
 
+// Kernels are compiled before extents that only a step knows are. Each such dim of the domain (of
+// the tensor with the most unknowns) gets a token, a number that stands for it in dims and strides
+// and that the step replaces. A dim that some operand declares to be larger than 1 is that long.
+// Extents that are tokens by chance, and operands whose unknown dims cannot be matched with the
+// domain's, are refused.
 bool ExtentTokens::assign(const InnerDims& inner, std::string& error) {
   auto less = [](const TensorRef& a, const TensorRef& b) {
     const int64_t x = unknowns(a.dims), y = unknowns(b.dims);
@@ -69,6 +74,8 @@ bool ExtentTokens::assign(const InnerDims& inner, std::string& error) {
   return true;
 }
 
+// With as many unknown extents as the domain has, they correspond in their order; else by the place
+// of the dim, aligned at the end.
 std::vector<int64_t> ExtentTokens::resolved(const TensorRef& tensor) const {
   std::vector<int64_t> dims = tensor.dims;
   const bool inOrder = unknowns(dims) == static_cast<int64_t>(unknown_.size());

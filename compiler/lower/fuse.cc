@@ -234,6 +234,7 @@ namespace {
 // grow from their beginning. Linear in nodes and arguments, up to the logarithms of the sets.
 class Fusion {
  public:
+  // By storage: all nodes that use it, and those that write it.
   Fusion(Plan& plan, const Body& body) : plan_(plan), whole_(body), body_(body.nodes()) {
     for (size_t i = 0; i < body_.size(); ++i) {
       for (size_t a = 0; a < body_[i].args.size(); ++a) {

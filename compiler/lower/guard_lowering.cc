@@ -28,6 +28,8 @@ LogicalResult join(mlir::Operation* guard, mlir::Value result, pd::TensorInfo& i
   return success();
 }
 
+// Lowers both sides of a guard into the bodies of one node, binds each result to a buffer, and lets
+// either side end by copying what it yields there.
 class GuardLowering {
  public:
   GuardLowering(Lowering& lowering, dist::OnOp guard) : lowering_(lowering), guard_(guard) {}
@@ -75,6 +77,7 @@ class GuardLowering {
     return success();
   }
 
+  // All copies at once (copyAll), since a result may be yielded by what another result overwrites.
   void yield(mlir::Region& region, std::vector<Node>& nodes) {
     const Lowering::Into into(lowering_, nodes);
     std::vector<std::pair<int, int>> moves;

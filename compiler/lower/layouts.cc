@@ -197,6 +197,9 @@ static std::optional<exec::Sending> sendingOf(dist::CommOp comm) {
   return sending;
 }
 
+// The plan's communicators in the order of their declarations; ops refer to them by number. With
+// servers they also say how gradients wait before they are sent, and in geo mode which variable
+// counts steps between exchanges.
 void addCommunicators(mlir::Operation* table, Plan& plan) {
   static constexpr exec::CommKind kKinds[] = {exec::CommKind::kGroup, exec::CommKind::kPairs,
                                               exec::CommKind::kRpc};

@@ -52,6 +52,9 @@ LogicalResult lowerWhile(Lowering& lowering, const BlockOp& op) {
   return success();
 }
 
+// The turns in reverse, each with the snapshots that its forward turn has pushed on the tape.
+// Gradients of what the loop carries go from turn to turn; gradients of what it only reads are
+// summed over turns.
 LogicalResult lowerWhileGrad(Lowering& lowering, const BlockOp& op) {
   std::optional<Tape> tape = tapeOf(lowering, op, "StepScopes");
   if (!tape || tape->turns.buffer < 0) return op.unsupported("a gradient without its forward loop");

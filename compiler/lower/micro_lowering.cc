@@ -41,6 +41,9 @@ class MicroLowering {
       if (on.getTask()) tasks_.push_back(on);
   }
 
+  // Tasks are lowered in the order of the text; the node's table says in which order a stage runs
+  // them. Buffers that are made meanwhile belong to the loop (`firstOwn_`): those that live from
+  // one task to another get an instance per micro-batch in flight (giveInstances).
   LogicalResult run() {
     if (failed(findOrder()) || failed(startSums())) return failure();
     firstOwn_ = lowering_.plan().buffers.size();

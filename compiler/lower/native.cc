@@ -47,6 +47,8 @@ bool hasResults(StringRef call) {
   return signature && !signature->outputs.empty();
 }
 
+// Of ops whose rule is a function the table kEmitted says in words what it emits: names of library
+// calls, `formula`, `view`, and `@version` where the program's version matters.
 void addEmitted(NativeForm& form, StringRef type) {
   const auto* row = llvm::find_if(kEmitted, [&](const EmittedRow& r) { return r.type == type; });
   if (row == std::end(kEmitted)) return;
@@ -75,6 +77,8 @@ uint64_t formulaTypes() {
   return set;
 }
 
+// How ops of a type run natively, for the table that people read: by control flow, kernels made of
+// a formula, views, and calls. Nothing where they do not.
 std::optional<NativeForm> nativeForm(StringRef type) {
   NativeForm form;
   if (isBlockOp(type)) {

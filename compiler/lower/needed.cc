@@ -41,6 +41,9 @@ bool Needed::mark(mlir::Block& block) {
   return any;
 }
 
+// An op is needed if it has an effect or if one of its results is; the walk goes backwards, so that
+// users have been seen. In start-up (`keepsSequence_`) draws are needed too, as they move the
+// generator on.
 bool Needed::mark(mlir::Operation& op) {
   if (llvm::isa<dist::OnOp>(op)) return markGuard(&op);
   if (llvm::isa<dist::MicroOp, dist::ForeachBlockOp>(op)) return markRepeated(&op);

@@ -84,6 +84,8 @@ llvm::LogicalResult OpLowering::view(llvm::StringRef input, llvm::StringRef outp
   return llvm::success();
 }
 
+// For ops that move a value between memories: where it lies in this memory already the output is a
+// view of the input.
 llvm::LogicalResult OpLowering::move(llvm::StringRef input, llvm::StringRef output,
                                      exec::Memory memory) {
   auto from = in(input);

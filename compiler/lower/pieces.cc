@@ -44,6 +44,8 @@ constexpr Maker kMakers[] = {
     {"truncated_gaussian_random", "dt_truncated_gaussian_random", {"mean", "std", "a", "b", ""}},
 };
 
+// Ops whose n-th element does not depend on the extents of the whole: constants and draws from one
+// sequence.
 const Maker* makerOf(mlir::Operation* op) {
   if (!op || !pd::OpView::isFrameworkOp(op) || op->getNumOperands() != 0 ||
       op->getNumResults() != 1 || op->getNumRegions() != 0)
@@ -153,6 +155,11 @@ struct Making {
   std::vector<Piece> pieces;
   exec::Layout layout;
 };
+// Whether a start-up op makes a large initial value of which this rank keeps only parts. Then the
+// whole need not exist: it is made piece by piece, each piece being copied from (or, for constants,
+// filled) where it belongs. All uses must cut it along dim 0 by one layout and set variables to
+// that, and random ops must be able to skip to a place in their sequence, so that the piece has the
+// numbers that the whole has there.
 std::optional<Making> makingOf(Lowering& lowering, mlir::Operation* op) {
   const Maker* maker = lowering.request().startup ? makerOf(op) : nullptr;
   if (!maker || op->getBlock() != lowering.program().getBodyBlock()) return std::nullopt;
@@ -203,6 +210,7 @@ int partOf(Lowering& lowering, const Persistable& variable, const Piece& piece, 
   return view;
 }
 
+// Writes the nodes that make one value in pieces; see makingOf.
 class PieceWriter {
  public:
   PieceWriter(Lowering& lowering, pd::OpView op, Making making)
@@ -269,6 +277,8 @@ class PieceWriter {
     return llvm::success();
   }
 
+  // The call of the whole op with another shape: its attributes, seed and the version of the
+  // program stay.
   OpLowering::CallArguments callOf(const std::vector<int64_t>& shape) {
     OpLowering::CallArguments call{.tensors = {{"Out", *whole_}}, .keep = true};
     for (llvm::StringRef name : making_.maker->reals)

@@ -34,6 +34,9 @@ std::vector<const std::vector<Node>*> Node::bodies() const {
 }
 std::vector<std::vector<Node>*> Node::bodies() { return bodiesOf<std::vector<Node>>(*this); }
 
+// A node with bodies touches what its bodies touch: for liveness, and so that the executor knows
+// what a node reads and writes without looking inside. All are taken to be read, since a body may
+// not run.
 void Node::gatherArgs() {
   std::map<int, bool> written;
   for (const std::vector<Node>* body : std::as_const(*this).bodies())

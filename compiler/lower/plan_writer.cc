@@ -50,6 +50,9 @@ class PlanWriter {
     }
   }
 
+  // The compiler's plan in the words of the runtime's (runtime/exec/plan.h): the same tree. Buffers
+  // that nothing uses any more are left out, and the others renumbered, so that what was created
+  // and dropped on the way does not show.
   exec::Plan write(const Target& target, bool hasLibrary) const {
     exec::Plan result;
     result.role = plan_.role;

@@ -47,6 +47,10 @@ exec::Selector placeOf(mlir::Type type) {
 
 }  // namespace
 
+// Needed values first (from fetches and from what has effects, backwards), since ops whose results
+// nobody needs are not lowered; in start-up all that draws numbers is kept, so that each op draws
+// those that it draws in the reference. All missing rules are reported at once, before anything is
+// lowered.
 llvm::FailureOr<PlanProgram> ProgramLowering::run(mlir::Block& block) {
   if (failed(findFetches(block))) return failure();
   for (const Fetched& fetch : fetched_)
@@ -130,6 +134,7 @@ void ProgramLowering::findMissing(mlir::Block& block, Missing& missing) {
   }
 }
 
+// One error that lists every type without a lowering, with a note at each such op.
 LogicalResult ProgramLowering::checkRules(mlir::Block& block) {
   Missing missing;
   findMissing(block, missing);

@@ -67,6 +67,8 @@ LogicalResult lowerPush(Lowering& lowering, mlir::Operation* op) {
   return success();
 }
 
+// Pulls into a buffer of its own. Where the op names a variable of the trainer as known, that one
+// is copied there first and the server sends the rows that have changed.
 LogicalResult lowerPull(Lowering& lowering, mlir::Operation* op) {
   auto pull = llvm::cast<dist::PullOp>(op);
   pd::TensorInfo info = pd::declaredInfo(pull.getOutput().getType());

@@ -49,6 +49,8 @@ std::vector<bool> reducedDims(const pd::OpView& op, int64_t rank) {
   return reduced;
 }
 
+// Which dims of the domain a formula folds (true), as the rule says it: by attribute, all, the
+// last, all but the channel.
 std::vector<bool> innerDims(Inner inner, const pd::OpView& op, size_t rank) {
   std::vector<bool> mask(
       rank, inner == Inner::All || inner == Inner::NotChannel || inner == Inner::NotFirst);
@@ -114,6 +116,9 @@ std::vector<const LoweringRule*> allRules() {
   return rules;
 }
 
+// A formula (kernel/formula.h) sees the op's operands by slot, its attributes by name, and these
+// numbers, by which it knows the framework's version and whether it is to compute what the
+// framework computes or what its documentation says.
 LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op,
                            OpLowering::Bindings bindings) {
   if (llvm::failed(refuseUnread(op, rule.formula))) return llvm::failure();
@@ -138,6 +143,8 @@ LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op,
   return llvm::success();
 }
 
+// A row may say several forms: a formula, a function, and a call for values of other kinds
+// (SelectedRows, lists) or of extents that only the run knows.
 LogicalResult applyRule(const LoweringRule& rule, OpLowering& op) {
   if (llvm::failed(refuseAbsent(op))) return llvm::failure();
   if (rule.call && !rule.formula && !rule.lower) return op.callRow();

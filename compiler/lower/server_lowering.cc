@@ -45,6 +45,9 @@ class BlocksLowering {
   BlocksLowering(Lowering& lowering, dist::ForeachBlockOp loop)
       : lowering_(lowering), loop_(loop) {}
 
+  // A loop over the blocks that a server has. Blocks of one extent have the same plan and share a
+  // body, whose buffers are instances at a stride in the variable; as the last block may be smaller
+  // there are at most two bodies.
   LogicalResult run() {
     const Persistable* variable = lowering_.variable(loop_.getVar());
     if (!variable || !isBlocked(*variable))
@@ -117,6 +120,8 @@ class BlocksLowering {
     return success();
   }
 
+  // Lowers the body for blocks of one extent. What it yields is carried to the next block by copies
+  // in parallel, since a result may be carried by another's buffer.
   LogicalResult lowerBody(BlocksNode::Body& into) {
     const Lowering::Into here(lowering_, into.body);
     mlir::Block& body = loop_.getBody().front();
@@ -210,6 +215,8 @@ llvm::FailureOr<int> placeInVariable(Lowering& lowering, mlir::Operation* op,
   return view;
 }
 
+// Each handler is a program of the server, run when a request of its kind for its table arrives. In
+// mode sync a push only waits for the round of its step, and has no program.
 llvm::FailureOr<PlanProgram> programOf(dist::HandleOp handler) {
   static constexpr exec::When kWhen[] = {exec::When::kRound, exec::When::kPush, exec::When::kPull,
                                          exec::When::kLookup};

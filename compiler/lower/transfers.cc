@@ -36,6 +36,8 @@ class TransferWalk {
     return known ? *known : pd::declaredInfo(dist::unlocated(value.getType()));
   }
 
+  // Infers extents through one stage's program, as far as they are known: dist.transfer, in the
+  // order of the program, tells what the next stage receives.
   void see(mlir::Operation* op) {
     declare(op);
     if (auto input = llvm::dyn_cast<pd::InputOp>(op)) return feed(input);
@@ -123,6 +125,8 @@ const pd::TensorInfo* knownSent(Lowering& lowering, dist::RecvOp recv) {
   return number < all.size() ? &all[number] : nullptr;
 }
 
+// What a stage receives has the extents that the sender gives it, which its own type may leave
+// open: buffers are planned before any step runs, so that they are taken from the sender's program.
 llvm::FailureOr<pd::TensorInfo> sentInfo(Lowering& lowering, dist::RecvOp recv) {
   auto refuse = [&](const llvm::Twine& why) {
     return recv.emitError() << lowering.position() << ": what arrives"

@@ -126,6 +126,8 @@ class Sums {
   std::vector<Sum> sums_;
 };
 
+// Gradients of what the turns only read are added up over turns. Those of values that are carried
+// come out of the last turn, and are not summed.
 LogicalResult Sums::find(StringRef slot, const std::vector<Carried>& carried) {
   llvm::StringSet<> names;
   llvm::DenseSet<mlir::Value> arguments;

@@ -50,6 +50,8 @@ std::string groupsOf(const Strategy& s, int64_t ranks) {
 
 // The axes of the trainers' mesh that are data-parallel.
 const char kShardAxis[] = "sharding";
+// Axes of data parallelism with their sizes, outermost first; those of stages and layers are added
+// by the caller.
 std::vector<Axis> axesOf(const Strategy& s) {
   const std::string trainers = std::to_string(s.trainers);
   if (isSharded(s)) {
@@ -120,6 +122,8 @@ bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd
 // One rank's program of a group becomes the whole one, of which the others are made.
 bool isLifted(const Strategy& s) { return isSplit(s) && s.input_parallel == "mp"; }
 
+// The table of contents: passes in their order, what each is told of the strategy, when it runs,
+// and the field that asked for it.
 const Step kSteps[] = {
     {"lift-parallel-ops", Told::Nothing, isLifted, "input_parallel"},
     {"check-source", Told::Nothing, always},
@@ -310,6 +314,8 @@ std::vector<PipelineStep> collectiveSteps(const Strategy& strategy) {
   return steps;
 }
 
+// The passes are named and given their options as text, the same that dtranspile-opt takes; a
+// structural check stands behind each.
 mlir::LogicalResult transpileCollective(mlir::ModuleOp module, const Strategy& strategy) {
   const std::vector<Problem> problems = problemsOf(strategy);
   for (const Problem& problem : problems) mlir::emitError(module.getLoc()) << problem.message;

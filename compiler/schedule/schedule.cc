@@ -89,6 +89,8 @@ std::vector<std::string> names() {
   return all;
 }
 
+// The order of tasks per stage; nothing, with the reason in `why`, where the schedule does not have
+// this shape.
 std::optional<Table> expand(std::string_view name, const Shape& shape, std::string& why) {
   const Generator* generator = std::find_if(std::begin(kGenerators), std::end(kGenerators),
                                             [&](const Generator& one) { return one.name == name; });
@@ -113,6 +115,9 @@ std::optional<Table> expand(std::string_view name, const Shape& shape, std::stri
   return table;
 }
 
+// How many micro-batches are under way at once on a stage, as buffers see it: micro-batch m uses
+// instance m mod n. The least n for which nobody's instance is taken while its micro-batch still
+// has tasks.
 int64_t instancesOf(const std::vector<Entry>& row, int64_t micros) {
   std::vector<size_t> last(static_cast<size_t>(micros));
   for (size_t i = 0; i < row.size(); ++i) last[static_cast<size_t>(row[i].micro)] = i;

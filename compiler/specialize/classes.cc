@@ -38,6 +38,8 @@ void addStages(dist::OnOp on, llvm::SetVector<SelAttr>& selectors) {
       selectors.insert(SelAttr::point(on.getContext(), stages.getAxis().getValue(), at));
 }
 
+// All selectors whose ranks need another text than the others: those of guards that communicate or
+// are scheduled, and both ends of transfers.
 llvm::SmallVector<SelAttr> selectorsOf(dist::RoleOp role) {
   llvm::SetVector<SelAttr> selectors;
   role->walk([&](mlir::Operation* op) {
@@ -102,6 +104,7 @@ bool RankClass::contains(dist::MeshOp mesh, int64_t rank) const {
   });
 }
 
+// The product over axes of the parts that selectors cut them into, bounded by kMaxClasses.
 mlir::FailureOr<std::vector<RankClass>> classesOf(dist::RoleOp role) {
   dist::MeshOp mesh = dist::meshOf(role);
   if (!mesh) return role.emitError("has no mesh");

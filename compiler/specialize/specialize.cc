@@ -60,6 +60,8 @@ class Surroundings {
 
 }  // namespace
 
+// A new module with what a rank of the class runs: variables that it has, programs with their
+// guards resolved, and the communicators and meshes that they name. The job is not changed.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> specialize(dist::RoleOp role,
                                                               const RankClass& rankClass,
                                                               const SpecializeOptions& options) {

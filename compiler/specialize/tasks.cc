@@ -146,6 +146,8 @@ class Gathering {
                               mlir::ValueRange(), like.getTaskAttr(), like.getChunkAttr());
   }
 
+  // Receives first, sends last; guards of the task are dissolved, since the class holds for all of
+  // it.
   void fill(Group& group) {
     group.gathered = make(group.first, {});
     mlir::Block& block = group.gathered.getBody().emplaceBlock();

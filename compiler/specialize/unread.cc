@@ -50,6 +50,8 @@ void dropSlots(pd::OpView op, llvm::ArrayRef<std::string> dropped, pd::Declarati
 
 }  // namespace
 
+// Gradient ops compute several gradients, of which a stage may need one: slots that nobody reads
+// are left out, where the op's row allows it.
 void dropUnreadResults(dist::MicroOp micro) {
   pd::Declarations declarations;
   llvm::SmallVector<mlir::Operation*> ops;

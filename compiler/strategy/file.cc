@@ -132,6 +132,8 @@ class Walk {
     });
   }
 
+  // Flattens the message into a list of what the file says: path of the field, values as text, and
+  // where it stands.
   void collect(const pb::Message& message, const Tree* tree, const std::string& path) {
     const pb::Reflection& reflection = *message.GetReflection();
     std::vector<const pb::FieldDescriptor*> fields;
@@ -179,6 +181,8 @@ class Walk {
     }
   }
 
+  // Moves an older spelling to the field that has its meaning today, with a note; both in one file
+  // contradict each other and are an error.
   void move(pb::Message& message, const OldRow& row, const Tree* tree, const std::string& path) {
     const pb::Reflection& reflection = *message.GetReflection();
     const pb::FieldDescriptor* old = message.GetDescriptor()->FindFieldByName(row.name.str());
@@ -222,6 +226,7 @@ std::string Said::text() const {
   return row->repeated ? "[" + llvm::join(words, ", ") + "]" : words.empty() ? "{…}" : words[0];
 }
 
+// Size and depth are bounded. Nothing is normalised unless the whole text was understood.
 std::optional<StrategyFile> StrategyFile::read(llvm::StringRef text, Findings& findings) {
   if (text.size() > kMostBytes) {
     findings.push_back(

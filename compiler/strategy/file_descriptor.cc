@@ -31,6 +31,8 @@ void setType(FieldProto& field, llvm::StringRef type) {
   field.set_type_name("." + std::string(kPackage) + "." + type.str());
 }
 
+// Builds the protobuf descriptor from the rows of the table instead of a .proto file, so that
+// fields, defaults, older spellings and documentation have one source.
 class Schema {
  public:
   Schema() : factory_(&pool_) {

@@ -19,6 +19,8 @@ class Maker {
   Maker(const StrategyFile* file, const Strategy& flags, const std::set<std::string>& given)
       : file_(file), flags_(flags), given_(given) {}
 
+  // The file first, then flags over it. Then what only both together decide, notes about entries
+  // without effect, and conflicts, each reported where the field that causes it was set.
   Request make() && {
     if (file_)
       for (const Said& said : file_->said())
@@ -103,6 +105,8 @@ class Maker {
     degree("gradient_merge_acc_step", &Strategy::gradient_merge, "gradient_merge",
            &Strategy::gradient_merge_k_steps, "gradient_merge_k_steps");
   }
+  // The framework also writes degrees of other features into sharding_configs; a degree above 1
+  // turns the feature on.
   void degree(llvm::StringRef entry, bool Strategy::* feature, llvm::StringRef name,
               int64_t Strategy::* count, llvm::StringRef countName) {
     const Said* said = file_->find(("sharding_configs." + entry).str());
@@ -120,6 +124,8 @@ class Maker {
     set(*said, count, countName, value);
   }
 
+  // a_sync and k_steps together choose the mode of servers, as the framework's table has it: false
+  // and 0 synchronous, true and 0 asynchronous, true and k geo-SGD.
   void servers() {
     const Said *async = file_->find("a_sync"), *steps = file_->find("a_sync_configs.k_steps");
     if (request_.strategy.mode != "pserver") {

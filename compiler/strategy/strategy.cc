@@ -35,6 +35,9 @@ int64_t ranksOfReplica(const Strategy& s) {
          (s.tensor_parallel ? s.tensor_parallel_degree : 1);
 }
 
+// The legality table of values: the fields that a rule is about, when it is broken, and the
+// message, which names the fields, the reason and what to do. Pairs of features that do not compose
+// are rows of another table (pairRows).
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> rows = {
       {{"mode", "collective_mode"},
@@ -432,6 +435,7 @@ std::vector<std::string> featuresOf(const Strategy& strategy) {
   return names;
 }
 
+// Pairs of features that are refused, or not there yet, by the table of pairs.
 std::vector<Problem> conflictsOf(const std::vector<std::string>& features) {
   std::vector<Problem> problems;
   for (const PairRow& row : pairRows()) {
@@ -448,6 +452,7 @@ std::vector<Problem> conflictsOf(const std::vector<std::string>& features) {
 
 }  // namespace
 
+// All problems at once: of single values, of values together, of features together.
 std::vector<Problem> problemsOf(const Strategy& strategy,
                                 const std::vector<std::string>& features) {
   std::vector<Problem> problems;

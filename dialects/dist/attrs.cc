@@ -111,6 +111,7 @@ bool AxisSetAttr::contains(AxisSetAttr other) const {
   return shared == other.count();
 }
 
+// Ranges are half-open in the attribute and closed in the text: [2, 5) is written `2 to 4`.
 void AxisSetAttr::printInline(llvm::raw_ostream& os) const {
   llvm::ArrayRef<int64_t> bounds = getBounds();
   os << getAxis().getValue();

@@ -51,6 +51,8 @@ bool asksForExtents(mlir::OpOperand& use) {
 
 }  // namespace
 
+// Whether a value that a loop over micro-batches yields is its argument plus something: the
+// argument enters one sum, or a guard in which that is so.
 bool accumulates(mlir::Value value, mlir::Value argument) {
   if (value == argument) return true;
   auto result = llvm::dyn_cast<mlir::OpResult>(value);
@@ -67,6 +69,8 @@ bool accumulates(mlir::Value value, mlir::Value argument) {
   return type == "sum" || type == "elementwise_add";
 }
 
+// Whether a yielded value is the next state of its argument and used for nothing else in this turn:
+// running statistics of batch norm, through guards too.
 bool movesState(mlir::OpOperand& handed, mlir::Value argument) {
   auto result = llvm::dyn_cast<mlir::OpResult>(handed.get());
   if (!result || !argument.hasOneUse() ||

@@ -76,6 +76,7 @@ ParseResult parseVariable(OpAsmParser& parser, mlir::OperationState& result) {
 // dist.on <pp = 0> (%a = %x : !dist.at<T, pp = 0>) task F chunk 1 -> (T) { … } else { … }
 //===----------------------------------------------------------------------===//
 
+// `dist.on pp = 0 with (%a = %x : T) task F chunk 1 -> (R) { … } else { … }`
 ParseResult OnOp::parse(OpAsmParser& parser, mlir::OperationState& result) {
   SelAttr where;
   Entry entry;
@@ -129,6 +130,8 @@ void OnOp::print(OpAsmPrinter& printer) {
 // dist.foreach_block @t (%k) iter(%a = %i : T) -> (T) { … }
 //===----------------------------------------------------------------------===//
 
+// `dist.foreach_block @var (%number) iter(%a = %x : T) -> (R) { … }`; the number of the block is of
+// type tensor<1xi64>.
 ParseResult ForeachBlockOp::parse(OpAsmParser& parser, mlir::OperationState& result) {
   OpAsmParser::Argument index;
   Entry entry;
@@ -162,6 +165,7 @@ void ForeachBlockOp::print(OpAsmPrinter& printer) {
 // dist.micro over [micro] schedule("1F1B", chunks 1) iter(%a = %i : T) -> (T) { … }
 //===----------------------------------------------------------------------===//
 
+// `dist.micro over [micro] schedule("1F1B", chunks 1) iter(%a = %x : T) -> (R) { … }`
 ParseResult MicroOp::parse(OpAsmParser& parser, mlir::OperationState& result) {
   mlir::ArrayAttr axes;
   int64_t chunks = 1;
@@ -266,6 +270,7 @@ void CompositeOp::print(OpAsmPrinter& printer) {
 // dist.handle push @t (%from : tensor<1xi64>) { … }
 //===----------------------------------------------------------------------===//
 
+// `dist.handle push @var (%argument : T) { … }`; a handler of rounds names no variable.
 ParseResult HandleOp::parse(OpAsmParser& parser, mlir::OperationState& result) {
   llvm::StringRef word;
   llvm::SMLoc loc = parser.getCurrentLocation();

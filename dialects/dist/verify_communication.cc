@@ -69,6 +69,8 @@ mlir::FailureOr<CommOp> verifyComm(Operation* op, CommKind kind, SymbolTableColl
   return comm;
 }
 
+// D21, D22: what has been started is awaited exactly once, in its own block, so that a run-time
+// system needs no more than a ticket per start.
 LogicalResult verifyPending(Operation* op) {
   for (mlir::Value operand : op->getOperands())
     if (llvm::isa<PendingType>(operand.getType()))
@@ -142,6 +144,7 @@ LogicalResult verifySameTypes(Operation* op) {
   });
 }
 
+// D23: the root is one member of every group of the communicator.
 LogicalResult verifyRoot(Operation* op, SelAttr root, CommOp comm, MeshOp mesh) {
   if (root.getSets().size() != comm.getAxes().size())
     return op->emitOpError("D23: the root names one coordinate of each axis of the comm");
@@ -157,6 +160,8 @@ LogicalResult verifyRoot(Operation* op, SelAttr root, CommOp comm, MeshOp mesh) 
   return mlir::success();
 }
 
+// D25: an even part has ⌈extent / size⌉ elements along the dim (the last ones are filled up), and a
+// flat part is a vector.
 LogicalResult verifyPart(Operation* op, mlir::Type whole, mlir::Type part, int64_t dim,
                          int64_t size) {
   mlir::RankedTensorType all = pd::tensorOf(whole), own = pd::tensorOf(part);

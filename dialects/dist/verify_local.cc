@@ -11,6 +11,9 @@ using mlir::LogicalResult;
 using mlir::Operation;
 using mlir::SymbolTableCollection;
 
+// D9, D25: axes stand in the order of the mesh, since that is the order of the parts; the layout is
+// of the extent that is cut; even parts have a known type, those of other layouts one that depends
+// on the rank.
 LogicalResult SliceOp::verifySymbolUses(SymbolTableCollection& tables) {
   MeshOp mesh = meshOf(*this, &tables);
   int64_t size = 1;

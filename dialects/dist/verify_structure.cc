@@ -24,6 +24,7 @@ bool isIdentifier(llvm::StringRef name) {
          llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
+// D1. `scale` and `tags` are words of the text of relations.
 LogicalResult verifyAxes(Operation* op, mlir::ArrayAttr axes, llvm::ArrayRef<int64_t> sizes,
                          llvm::StringSet<>& seen) {
   if (axes.size() != sizes.size())
@@ -53,6 +54,8 @@ LogicalResult MeshOp::verify() {
   return mlir::success();
 }
 
+// D3, D4: a communicator stands behind its mesh, since all ranks create communicators in the order
+// of the text.
 LogicalResult CommOp::verifySymbolUses(SymbolTableCollection& tables) {
   MeshOp mesh = meshOfComm(*this, &tables);
   if (!mesh) return emitOpError("D3: there is no dist.mesh ") << getMeshAttr();
@@ -155,6 +158,7 @@ LogicalResult verifyRelation(Operation* op, RelAttr relation, mlir::Type type, M
   return mlir::success();
 }
 
+// `dist.rel` is one relation on a variable or an op, or a list with one per result.
 LogicalResult verifyRelations(Operation* op, MeshOp mesh) {
   mlir::Attribute relation = op->getAttr(kRelAttr);
   if (auto var = llvm::dyn_cast<pd::VarOp>(op)) {
@@ -176,6 +180,7 @@ LogicalResult verifyRelations(Operation* op, MeshOp mesh) {
 
 }  // namespace
 
+// D5, and what discardable attributes inside of the role say of its axes.
 LogicalResult RoleOp::verifySymbolUses(SymbolTableCollection& tables) {
   MeshOp mesh = meshOf(*this, &tables);
   if (!mesh) return emitOpError("D5: there is no dist.mesh ") << getMeshAttr();

@@ -102,6 +102,8 @@ std::string Declarations::freshName(mlir::Block* block, llvm::StringRef stem) {
   return name;
 }
 
+// A framework op as a saved program would have it: operands and results by slot, `@EMPTY@` for
+// values that are null, attribute op_role, and a declaration of every name that it writes.
 OpView Declarations::create(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type,
                             llvm::ArrayRef<InputSlot> inputs, llvm::ArrayRef<OutputSlot> outputs,
                             llvm::ArrayRef<mlir::NamedAttribute> attributes, int role) {

@@ -41,6 +41,10 @@ class Amp : public impl::AmpBase<Amp> {
  public:
   using AmpBase::AmpBase;
 
+  // Options are checked before anything is changed. The parts run in this order because each needs
+  // what the one before has made: casts tell which parameters are taken in half precision, those
+  // get their float32 copies, and scaling finds gradients where they are complete and in float32.
+  // With `apart` (for a pipeline) gradients are completed in float32 first.
   void runOnOperation() override {
     mlir::FailureOr<pd::ProgramOp> main = mainOfProgram(getOperation());
     if (mlir::failed(main) || mlir::failed(checkPlain(*main)) || mlir::failed(checkLists(*main)))
@@ -114,6 +118,8 @@ class Amp : public impl::AmpBase<Amp> {
     return keepInHalf(main, startup, half, declarations);
   }
 
+  // An entry of a list that matches nothing is most often a misspelling: a warning. One that stands
+  // in both lists contradicts itself: an error.
   mlir::LogicalResult checkLists(pd::ProgramOp main) {
     llvm::StringSet<> types, names;
     main.walk([&](mlir::Operation* op) {
@@ -169,6 +175,8 @@ class Amp : public impl::AmpBase<Amp> {
     return skipWhere(main, *infinite, added, apart, declarations);
   }
 
+  // What verification needs to know of the change, with every option that the result depends on
+  // (compiler/verify/refinement reads it back).
   void declare() {
     const auto list = [](const auto& option) { return llvm::ArrayRef<std::string>(option); };
     Change change(&getContext(), "amp");

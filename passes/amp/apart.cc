@@ -48,6 +48,9 @@ bool hasNoEffects(mlir::Operation* op) {
 
 }  // namespace
 
+// `op_role_var` of a backward op lists pairs (parameter, gradient) that the op completes. Where the
+// gradient is then cast for the update, that cast moves to the backward part and completes it
+// instead.
 void completeInFloat32(pd::ProgramOp main) {
   for (mlir::Operation& op : *main.getBodyBlock()) {
     if (!pd::OpView::isFrameworkOp(&op)) continue;
@@ -63,6 +66,10 @@ void completeInFloat32(pd::ProgramOp main) {
   }
 }
 
+// Common ops first, in program order: pure ones whose operands come from outside, from variables
+// that the update does not write, or from other common ops. The rest falls into connected
+// components (union-find over ops and the variables that they read or write): ops of one component
+// must stay together, and two components share nothing.
 Apart takeApart(const Ops& ops) {
   const llvm::StringSet<> written = setBy(ops);
   Apart apart;

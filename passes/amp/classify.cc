@@ -71,6 +71,9 @@ class Classifier {
   }
 
  private:
+  // In program order. The op that has both roles, Backward and Loss, seeds the gradients; what
+  // takes a gradient is of the backward part and is paired with its forward op later. All others
+  // are forward ops.
   void visit(mlir::Operation* op) {
     const int role = pd::OpView(op).role();
     const bool backward = role & pd::kBackward, seed = backward && (role & pd::kLoss);
@@ -91,6 +94,8 @@ class Classifier {
     return llvm::any_of(op->getOperands(), black) || llvm::any_of(op->getResults(), black);
   }
 
+  // By the lists of the framework: white ops run in half precision, black ones in float32, and a
+  // gray one follows its operands, float32 as soon as one of them is.
   Precision precisionOf(mlir::Operation* op) const {
     if (op->getNumRegions() > 0 || touchesBlackName(op)) return Precision::Single;
     if (level_ != AmpLevel::Lists) return precisionWherePure(op);

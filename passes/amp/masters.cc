@@ -32,6 +32,8 @@ class Masters {
         declarations_(declarations),
         builder_(main.getContext()) {}
 
+  // One parameter after another; a parameter that cannot have a copy is an error, and the others
+  // are still looked at, so that all such errors are seen at once.
   mlir::LogicalResult run() {
     llvm::MapVector<mlir::StringAttr, llvm::SmallVector<mlir::Operation*>> updates;
     forEachUpdate(main_, [&](pd::OpView update, llvm::StringRef parameter) {
@@ -61,6 +63,9 @@ class Masters {
            elementOf(op->getResult(0)) == half_;
   }
 
+  // True where every op outside the update takes the parameter through a cast to half precision,
+  // and at least one does. Only then can the variable itself be stored in half precision: any other
+  // reader would see rounded values that it did not see before.
   bool isTakenInHalf(pd::VarOp var) {
     bool taken = false;
     for (pd::GetOp get : getsOf(main_, var))
@@ -72,6 +77,7 @@ class Masters {
     return taken;
   }
 
+  // Only updates that have slots for a master copy, of programs of 2.x, can keep one.
   mlir::LogicalResult check(pd::VarOp var, llvm::ArrayRef<mlir::Operation*> updates) {
     for (mlir::Operation* update : updates) {
       const auto refuse = [&](const llvm::Twine& why) {
@@ -149,6 +155,9 @@ class Masters {
         .output("Out");
   }
 
+  // The variable itself becomes one of half precision. Casts of it that the rewrite has put in are
+  // superfluous then; the update takes both, and everything else that wanted float32 reads the
+  // copy.
   void inMain(pd::VarOp var, llvm::ArrayRef<mlir::Operation*> updates) {
     const std::string master = masterOf(var);
     for (pd::GetOp get : getsOf(main_, var)) {

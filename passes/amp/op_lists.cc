@@ -54,6 +54,9 @@ llvm::StringMap<llvm::StringSet<>> keptSlots() {
 
 }  // namespace
 
+// The framework's lists as they stood in the given version, then the user's. A custom list wins
+// over the framework's: an op named white there is taken off the list of ops without a
+// half-precision kernel, and one named black is put on it.
 OpLists::OpLists(int64_t version, DType half, llvm::ArrayRef<std::string> white,
                  llvm::ArrayRef<std::string> black) {
   for (const ListRow& row : kLists)

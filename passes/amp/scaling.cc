@@ -27,6 +27,8 @@ class Scaling {
         builder_(main.getContext()),
         number_(mlir::RankedTensorType::get({1}, builder_.getF32Type())) {}
 
+  // Adds the loss scale as a variable, multiplies every seed by it, and takes it back from all
+  // complete gradients at the beginning of the update. Returns whether a gradient was not finite.
   mlir::FailureOr<mlir::Value> run(llvm::ArrayRef<mlir::Operation*> seeds) {
     if (seeds.empty())
       return main_.emitError(
@@ -233,6 +235,9 @@ class Scaling {
         .output("Out");
   }
 
+  // The framework's op update_loss_scaling: raises the scale after so many good steps and lowers it
+  // after so many bad ones, by two counters that are variables too, and zeroes gradients that
+  // overflowed.
   std::vector<mlir::Value> nextScale(const std::vector<mlir::Value>& gradients,
                                      const pd::OutputSlot& out, mlir::Value infinite) {
     auto count = mlir::RankedTensorType::get({1}, builder_.getI32Type());

@@ -26,6 +26,9 @@ class Skip {
         apart_(apart),
         declarations_(declarations) {}
 
+  // A step with a gradient that is not finite must leave no trace. Ops of the update that may run
+  // anyway stay; the others move into branches on `bad_`, and what other ops set in such a step is
+  // set back.
   mlir::LogicalResult run() {
     findDecision();
     if (mlir::failed(choose()) || mlir::failed(check())) return mlir::failure();
@@ -54,6 +57,8 @@ class Skip {
     });
   }
 
+  // All ops of the update and the sets of what they give move into the branch, but for those that
+  // the decision itself is made of.
   mlir::LogicalResult choose() {
     for (mlir::Operation& op : *block_) {
       if (!isOfUpdate(&op) || decision_.contains(&op)) continue;
@@ -237,6 +242,8 @@ class Skip {
       groups[pd::OpView(kept_[i].getDefiningOp()).role()].push_back(i);
     for (const auto& [role, members] : groups) restore(members);
   }
+  // A branch that runs in bad steps and sets these variables back to what they held when the step
+  // began.
   void restore(llvm::ArrayRef<size_t> members) {
     std::vector<mlir::Value> taken;
     for (size_t i : members) taken.push_back(kept_[i]);

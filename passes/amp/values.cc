@@ -55,6 +55,9 @@ Values::Values(pd::ProgramOp main, pd::Declarations& declarations)
       if (!llvm::isa<pd::GetOp>(op)) ++writers_[pd::nameOf(result)];
 }
 
+// One cast for each value and element type, made in front of the first user that asks and shared by
+// those that follow. It takes role and device of that first user, so that it stands in the same
+// stage of a pipeline.
 mlir::Value Values::as(mlir::Value value, mlir::Type element, mlir::Operation* user) {
   if (elementOf(value) == element) return value;
   auto [found, fresh] = casts_.try_emplace({value, element});
@@ -87,6 +90,9 @@ mlir::Operation* Values::cast(mlir::OpBuilder& builder, mlir::Value value, mlir:
       .operation();
 }
 
+// A variable that only this op writes, and that is not persistable, changes its declared element
+// type. Any other keeps its declaration, since other writers or the stored parameter rely on it,
+// and the result gets a name of its own.
 void Values::retype(mlir::OpResult result, mlir::Type element) {
   const std::string name = pd::nameOf(result).str();
   const mlir::Type type = withElement(result.getType(), element);
@@ -98,6 +104,8 @@ void Values::retype(mlir::OpResult result, mlir::Type element) {
   else declarations_.declare(block_, name, type);
 }
 
+// Gives a result another name (a fresh one if it is taken) in its op's slots and in the attributes
+// that list names, and keeps the count of writers per name.
 void Values::rename(mlir::OpResult result, llvm::StringRef name) {
   std::string own = name.str();
   if (!declarations_.declare(block_, own, result.getType())) {
@@ -123,6 +131,8 @@ void Values::rename(mlir::OpResult result, llvm::StringRef name) {
   op->setAttr("outs", mlir::ArrayAttr::get(context, slots));
 }
 
+// The op computes in the other precision under a new name, and a cast behind it writes the old name
+// with the old element type, so that readers by name, fetches among them, see what they saw before.
 mlir::Operation* Values::castBehind(mlir::OpResult result, mlir::Type element, int role) {
   const std::string name = pd::nameOf(result).str();
   pd::DeclOp decl = declarations_.find(block_, name);

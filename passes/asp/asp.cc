@@ -41,6 +41,9 @@ class Asp : public impl::AspBase<Asp> {
  public:
   using AspBase::AspBase;
 
+  // ASP (automatic sparsity, the framework's fluid.contrib.sparsity): start-up makes a mask for
+  // every weight and prunes the weight by it; every update multiplies the new weight by the mask,
+  // so that zeros stay.
   void runOnOperation() override {
     mlir::FailureOr<pd::ProgramOp> main = mainOfProgram(getOperation());
     if (mlir::failed(main)) return signalPassFailure();
@@ -80,6 +83,8 @@ class Asp : public impl::AspBase<Asp> {
   }
 
  private:
+  // Updates by parameter: of a fused update one entry per member of its lists. In the order of the
+  // program, which is that of the result.
   static llvm::MapVector<mlir::StringAttr, std::vector<Update>> collect(pd::ProgramOp main,
                                                                         Exclusions& excluded) {
     llvm::MapVector<mlir::StringAttr, std::vector<Update>> weights;
@@ -124,6 +129,8 @@ class Asp : public impl::AspBase<Asp> {
     return true;
   }
 
+  // The mask is a parameter that no gradient reaches (stop_gradient), so that saves and checkpoints
+  // carry it.
   static void prune(pd::ProgramOp main, pd::ProgramOp startup, mlir::StringAttr name,
                     const std::vector<Update>& updates, MaskMaker& masks,
                     pd::Declarations& declarations) {

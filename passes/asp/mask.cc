@@ -88,6 +88,8 @@ class Mask {
                {code("in_dtype", type.getElementType()), code("out_dtype", element)});
   }
 
+  // Turns the grouped dim last, fills it up with zeros to whole groups, keeps the two largest of
+  // each four by absolute value, and goes back to the shape of the weight.
   mlir::Value fours(mlir::Value weight) {
     auto type = llvm::cast<mlir::RankedTensorType>(weight.getType());
     const mlir::Type element = type.getElementType();

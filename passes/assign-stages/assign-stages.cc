@@ -197,6 +197,8 @@ class AssignStages : public impl::AssignStagesBase<AssignStages> {
     }
     return nullptr;
   }
+  // Two ops compute the same where they differ in nothing but their place in the job: role, the
+  // variables of the role, device and name scope.
   static bool sameButRole(mlir::Operation* a, mlir::Operation* b) {
     if (!pd::OpView::isFrameworkOp(a)) return a->getAttrDictionary() == b->getAttrDictionary();
     const auto attributes = [](mlir::Operation* op) {

@@ -79,6 +79,12 @@ double bytesOnWire(mlir::Type type) {
   return dtype ? elementsOf(type) * static_cast<double>(SizeOf(*dtype)) : 0;
 }
 
+// Cuts a chain of ops into contiguous parts so that the dearest part is as cheap as possible and,
+// among such cuts, the fewest bytes cross borders (the linear partition problem, by dynamic
+// programming over borders). A part costs its forward and backward work and what crosses both its
+// borders, there and back. At most kMostPlaces borders are looked at, those that the fewest bytes
+// cross, which bounds the work by parts · kMostPlaces². Returns the number of ops of each part;
+// nothing where there are fewer ops than parts.
 std::vector<size_t> cutEvenly(const std::vector<Weighed>& ops, size_t parts) {
   if (ops.size() < parts || parts == 0) return {};
   // Where a part may end: behind op places[i]. The last one is the end.

@@ -15,6 +15,9 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
  public:
   using BroadcastStartupBase::BroadcastStartupBase;
 
+  // Variables are grouped by the axes along which they are equal, by the ranks that have them and
+  // by element type, and each group is cut into buckets: one broadcast moves many small variables.
+  // Communicators are taken in turn.
   void runOnOperation() override {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();
@@ -67,6 +70,8 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
     return groups;
   }
 
+  // The number of leading variables that fit into one bucket. A single variable larger than the
+  // bucket makes one of its own; an unknown size counts as nothing.
   size_t bucketSize(llvm::ArrayRef<pd::VarOp> vars) {
     int64_t bytes = 0;
     size_t count = 0;
@@ -78,6 +83,8 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
     return count;
   }
 
+  // The root is the rank of coordinate 0 along each of the axes. Variables that some ranks alone
+  // have are broadcast under a guard.
   static void broadcast(mlir::OpBuilder builder, JobOnAxes& job, llvm::ArrayRef<pd::VarOp> vars,
                         mlir::ArrayAttr along, dist::SelAttr where, mlir::FlatSymbolRefAttr comm) {
     mlir::Location loc = job.startup.getLoc();

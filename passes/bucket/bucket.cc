@@ -32,6 +32,8 @@ class Bucket : public impl::BucketBase<Bucket> {
  public:
   using BucketBase::BucketBase;
 
+  // Groups are filled block by block in program order, so that the gradients that are complete
+  // first (those of the last layers) travel while the backward part goes on.
   void runOnOperation() override {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();
@@ -96,6 +98,8 @@ class Bucket : public impl::BucketBase<Bucket> {
                         [&](dist::CommOp comm) { return op.getCommAttr() == symbolOf(comm); });
   }
 
+  // One started sum of all members where the last of them stood, and its wait in front of the first
+  // op that reads a result: what stands between overlaps with the communication.
   static void start(Group& group, mlir::FlatSymbolRefAttr comm) {
     dist::AllReduceOp last = group.members.back();
     llvm::SmallVector<mlir::Value> values;

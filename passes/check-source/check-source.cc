@@ -43,6 +43,8 @@ const char* whyNot(mlir::Operation* op, bool main) {
   return nullptr;
 }
 
+// All ops are looked at, so that every reason is reported at once. Blocks that no op refers to
+// never run, and are left out.
 mlir::LogicalResult check(mlir::ModuleOp module) {
   bool good = true;
   for (auto program : module.getOps<pd::ProgramOp>()) {

@@ -35,6 +35,8 @@ class CutBatch : public impl::CutBatchBase<CutBatch> {
     return mlir::success();
   }
 
+  // A feed is cut along its first dim where that is dynamic, which is how programs declare the
+  // batch, or along the dim that batch_dims names. A feed without either is whole on every rank.
   mlir::LogicalResult markFeeds(const JobOnAxes& job) {
     pd::ProgramOp main = job.main;
     bool any = false;

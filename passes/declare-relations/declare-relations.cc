@@ -39,6 +39,10 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
   }
 
  private:
+  // Each variable that ends a step with different values on different ranks gets a declaration of
+  // that (X with a tag) and the job the contract of this name, with the variables as its sites. A
+  // difference that no contract covers is an error here, and not a declaration: it is a gradient or
+  // a parameter that a pass has overlooked.
   mlir::LogicalResult declareVariables(JobOnAxes& job, const verify::Differences& differences) {
     const Tag* update = hasContract(getOperation(), kLocalSgd) ? &kLocalSgdState
                         : hasContract(getOperation(), kGeo)    ? &kGeoUpdate
@@ -122,6 +126,9 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
           along.reset(axis);
   }
 
+  // The contract is told by the op that writes the variable: statistics of batch norm are of each
+  // rank's share, state outside of the update is each rank's own, and what an update writes differs
+  // only under local SGD or geo-SGD.
   static mlir::FailureOr<Tag> tagOf(mlir::StringAttr variable, mlir::Operation* writer,
                                     const Tag* update, mlir::ArrayAttr along) {
     // A snapshot of what servers had.

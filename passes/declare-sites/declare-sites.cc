@@ -14,6 +14,10 @@ namespace dtranspile::passes {
 namespace {
 
 struct DeclareSites : impl::DeclareSitesBase<DeclareSites> {
+  // Lists ops whose result on shares of a batch, put together, is not that on the whole batch
+  // (batch norm, means over counted labels …), as the relation analysis finds them, in the contract
+  // "parts". Ops of the update are no sites, and what does not fit at all is left for verify to
+  // refute.
   void runOnOperation() override {
     mlir::ModuleOp job = getOperation();
     std::vector<std::string> names;

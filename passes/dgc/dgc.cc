@@ -35,6 +35,10 @@ class Dgc : public impl::DgcBase<Dgc> {
  public:
   using DgcBase::DgcBase;
 
+  // Every momentum update of a large enough parameter whose gradient is summed over the replicas
+  // becomes a composite that corrects the momentum, keeps what is small, and exchanges the rest. In
+  // the first steps (rampup) more is sent, stage by stage. A parameter for which this makes no
+  // difference stays dense.
   void runOnOperation() override {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();
@@ -75,6 +79,8 @@ class Dgc : public impl::DgcBase<Dgc> {
   }
 
  private:
+  // Shares of elements that are not sent, one per stage of the ramp-up; without any 0.999, the
+  // framework's default.
   mlir::LogicalResult readSparsity(JobOnAxes& job) {
     for (const std::string& text : sparsity) {
       double share = 0;
@@ -103,6 +109,8 @@ class Dgc : public impl::DgcBase<Dgc> {
     return verify::sentBy(elementsOf(way), shares_, rampup_begin_step, rampup_step);
   }
 
+  // The framework compresses gradients of momentum updates; dense ones of fewer than dgc_min_size
+  // elements, and those of other types, travel as before.
   mlir::LogicalResult collect(JobOnAxes& job, llvm::ArrayRef<dist::CommOp> comms,
                               std::vector<Way>& ways) {
     mlir::LogicalResult good = mlir::success();
@@ -129,6 +137,10 @@ class Dgc : public impl::DgcBase<Dgc> {
     return at->emitError("dgc: the gradient of parameter '") << nameOf(way) << "' ";
   }
 
+  // Goes back from the update's gradient to the sum over replicas that it comes from. In between
+  // there may be one clip_by_norm, which each replica then does by itself (with the bound divided
+  // by √n, as in section 3.2 of the paper), and sums with decays of the parameter; anything else
+  // needs the whole gradient and is refused.
   mlir::FailureOr<Way> wayTo(pd::OpView update, JobOnAxes& job,
                              llvm::ArrayRef<dist::CommOp> comms) {
     Way way{update, {}, nullptr};
@@ -266,6 +278,7 @@ class Dgc : public impl::DgcBase<Dgc> {
     return taken;
   }
 
+  // A variable of the job's own, set to zero at the end of start-up.
   pd::VarOp addVariable(JobOnAxes& job, llvm::StringRef stem, mlir::RankedTensorType type) {
     const std::string name = declarations_.freshName(job.main.getBodyBlock(), stem);
     mlir::OpBuilder builder(job.main);

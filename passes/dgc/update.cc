@@ -8,6 +8,8 @@
 namespace dtranspile::passes {
 namespace {
 
+// A composite with the operands and results of the op, an empty body with its arguments, and
+// `given` in the place of the operand in `slot`. It keeps the lineage of the op.
 dist::CompositeOp compositeFor(pd::OpView op, llvm::StringRef name, llvm::StringRef slot,
                                mlir::Value given) {
   mlir::Operation* old = op.operation();
@@ -39,6 +41,8 @@ struct State {
   mlir::Value parameter, velocity;
 };
 
+// Writes the body by the definition in docs/passes/dgc.md; compiler/verify compares it with the
+// same formula.
 class Writer {
  public:
   Writer(const CompressedUpdate& what, JobOnAxes& job, mlir::FlatSymbolRefAttr comm,
@@ -56,6 +60,8 @@ class Writer {
       variables_.push_back(op_.input(slot).getDefiningOp<pd::GetOp>().getVarAttr());
   }
 
+  // With one stage the body is straight code; with several it is one branch per stage, each of
+  // which sets the variables, and the results are what these hold behind the branches.
   void replace() {
     mlir::Operation* old = op_.operation();
     rate_ = op_.input("LearningRate");
@@ -258,6 +264,8 @@ void replaceByComposite(const CompressedUpdate& what, JobOnAxes& job, mlir::Flat
   Writer(what, job, comm, declarations).replace();
 }
 
+// Each replica clips its own gradient to max_norm / √n: independent gradients of that norm have a
+// sum of norm max_norm.
 void replaceByLocalClip(pd::OpView clip, mlir::Value gradient, JobOnAxes& job,
                         pd::Declarations& declarations) {
   mlir::Operation* old = clip.operation();

@@ -15,6 +15,9 @@ class FormJob : public impl::FormJobBase<FormJob> {
  public:
   using FormJobBase::FormJobBase;
 
+  // The program moves into a module of its own, where it stays as the reference (or as the source,
+  // where no semantic pass ran), and a role of the job gets a copy. From then on passes change the
+  // copy, and verification compares the two.
   void runOnOperation() override {
     mlir::ModuleOp module = getOperation();
     if (mlir::failed(checkInput(module)) || mlir::failed(readAxes())) return signalPassFailure();
@@ -34,6 +37,7 @@ class FormJob : public impl::FormJobBase<FormJob> {
   }
 
  private:
+  // Refuses what is a job already, or holds ops of a distributed program.
   mlir::LogicalResult checkInput(mlir::ModuleOp module) {
     if (nccl_comm_num < 1 || nccl_comm_num > 64)
       return module.emitError("form-job: nccl_comm_num is ")
@@ -111,6 +115,9 @@ class FormJob : public impl::FormJobBase<FormJob> {
     return mlir::success();
   }
 
+  // One communicator per purpose (attribute `carries`), and nccl_comm_num of those for gradients,
+  // so that several buckets are under way at once. With hierarchical sums each of them has one for
+  // the level within a group and one for that between groups.
   void makeMeshAndComms(mlir::OpBuilder& builder, mlir::Location loc) {
     std::vector<llvm::StringRef> all(names_.begin(), names_.end()),
         over(commAxes.begin(), commAxes.end());
@@ -135,6 +142,8 @@ class FormJob : public impl::FormJobBase<FormJob> {
     }
   }
 
+  // Every copied op gets its number in the reference (`dist.src`), counted in pre-order as the
+  // verifier counts it, and every variable the relation to itself.
   static void makeRole(mlir::OpBuilder& builder, mlir::ModuleOp source) {
     auto role = dist::RoleOp::create(builder, source.getLoc(), builder.getStringAttr("trainer"),
                                      mlir::FlatSymbolRefAttr::get(builder.getContext(), "world"));

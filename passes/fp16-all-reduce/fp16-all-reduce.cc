@@ -17,6 +17,8 @@ class Fp16AllReduce : public impl::Fp16AllReduceBase<Fp16AllReduce> {
  public:
   using Fp16AllReduceBase::Fp16AllReduceBase;
 
+  // Casts every summed gradient to float16 and back around its sum, and lists them in the contract
+  // fp16_wire: what is rounded on the wire is no longer exact.
   void runOnOperation() override {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();

@@ -47,6 +47,9 @@ bool isSkip(mlir::Operation* op) {
   return isOfUpdate(op) && pd::OpView(op).type() == "conditional_block" && op->getNumResults() == 1;
 }
 
+// Adds a variable per parameter that sums its gradients, a counter of steps, and a branch that is
+// taken every k-th step: it holds all ops of the update, which take the sum (or mean) in the place
+// of the gradient, and empties the sums.
 class Merger {
  public:
   Merger(pd::ProgramOp main, pd::ProgramOp startup, int64_t steps, bool average)
@@ -154,6 +157,7 @@ class Merger {
               "sets it once";
   }
 
+  // The update runs in some steps only, so nothing that runs in all of them may take what it gives.
   static mlir::LogicalResult checkOp(mlir::Operation* op, const llvm::StringSet<>& updates) {
     if (auto get = llvm::dyn_cast<pd::GetOp>(op))
       for (mlir::Operation* user : get->getUsers())
@@ -179,6 +183,7 @@ class Merger {
     return mlir::FlatSymbolRefAttr::get(mlir::StringAttr::get(context_, name));
   }
 
+  // Of the program's variables, emptied at the end of start-up.
   pd::VarOp addVariable(llvm::StringRef stem, mlir::RankedTensorType type) {
     const std::string name = declarations_.freshName(block_, stem);
     mlir::OpBuilder builder(main_);

@@ -22,6 +22,8 @@ class Lamb : public impl::LambBase<Lamb> {
  public:
   using LambBase::LambBase;
 
+  // Every update must be an adam that lamb can stand for; one that cannot is an error, since a
+  // program with two optimizers is not what was asked for.
   void runOnOperation() override {
     mlir::FailureOr<pd::ProgramOp> main = mainOfProgram(getOperation());
     if (mlir::failed(main)) return signalPassFailure();
@@ -50,6 +52,7 @@ class Lamb : public impl::LambBase<Lamb> {
   }
 
  private:
+  // The same variables in the same slots: moments and powers go on as they are.
   void replace(pd::OpView update, double decay, bool version2, pd::Declarations& declarations) {
     mlir::Builder builder(&getContext());
     mlir::NamedAttrList attributes;

@@ -21,6 +21,8 @@ class Lars : public impl::LarsBase<Lars> {
  public:
   using LarsBase::LarsBase;
 
+  // Every update must be a momentum that lars_momentum can stand for. Parameters that are excluded
+  // keep theirs, as the framework's LarsMomentumOptimizer has it.
   void runOnOperation() override {
     mlir::FailureOr<pd::ProgramOp> main = mainOfProgram(getOperation());
     if (mlir::failed(main)) return signalPassFailure();

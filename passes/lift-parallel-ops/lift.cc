@@ -43,6 +43,8 @@ Lift::Lift(mlir::ModuleOp module, pd::ProgramOp main, pd::ProgramOp startup, int
 // What the ops say of the group
 //===----------------------------------------------------------------------===//
 
+// The program may communicate by the ops of parallel layers alone (parallel_ops.h), at the top, all
+// in one group and of one rank.
 mlir::LogicalResult Lift::check() {
   mlir::WalkResult walked = main_.walk([&](mlir::Operation* op) {
     if (!pd::OpView::isFrameworkOp(op)) return mlir::WalkResult::advance();
@@ -169,6 +171,9 @@ mlir::FailureOr<State> Lift::demanded(pd::OpView op, const SlotLies& lies, mlir:
          << described(value, wants).substr(pd::nameOf(value).size() + 4) << " only";
 }
 
+// A parallel op says how its operands must lie and how its results do. What enters a
+// column-parallel layer (c_identity in the forward part) is remembered, since its weight is cut
+// into columns.
 mlir::LogicalResult Lift::visitParallel(mlir::Operation* op, const ParallelOp& row) {
   const pd::OpView view(op);
   for (mlir::Value operand : op->getOperands()) parts_.try_emplace(operand, operand.getType());
@@ -212,6 +217,11 @@ mlir::LogicalResult Lift::visitBlock(mlir::Operation* op) {
                                "at the top of a program only";
 }
 
+// An op that says nothing about parts. How its operands lie follows from the ops before it, except
+// for parameters, which do not say (`unknown`): those are tried in every way that the op's relation
+// rule allows, and decided by the first op that leaves one way. An op whose rule gives nothing for
+// parts stops the lifting, with one exception: norms and flags of the update, which the framework's
+// programs take of a rank's own part (a defect that is mended here, with a warning).
 mlir::LogicalResult Lift::visitOp(mlir::Operation* op) {
   const pd::OpView view(op);
   const bool forward = isForward(op);
@@ -356,6 +366,8 @@ mlir::LogicalResult Lift::liftStartup() {
   return mlir::success();
 }
 
+// First how every value lies, without changing anything. Then types and declarations become those
+// of the whole, start-up makes whole values, and the parallel ops become the ops of one device.
 mlir::LogicalResult Lift::run() {
   if (mlir::failed(check())) return mlir::failure();
   for (mlir::Operation& op : *main_.getBodyBlock()) {

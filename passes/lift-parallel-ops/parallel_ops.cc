@@ -5,6 +5,8 @@
 namespace dtranspile::passes {
 namespace {
 
+// Op, how the operands in its slots lie, how its results do, the op of one device that it becomes
+// (empty: it vanishes, since of the whole it is the identity), and whether it has attribute nranks.
 constexpr ParallelOp kOps[] = {
     {"c_identity", {{"X", Lies::Whole}}, {{"Out", Lies::Whole}}},
     {"mp_allreduce_sum", {{"X", Lies::Term}}, {{"Out", Lies::Whole}}},
@@ -60,6 +62,7 @@ mlir::Type wholeType(mlir::Type part, int64_t dim, int64_t parts) {
   return mlir::RankedTensorType::get(shape, tensor.getElementType(), tensor.getEncoding());
 }
 
+// All ops of a program are of one rank; two that disagree are shown together.
 mlir::LogicalResult Group::seeRank(pd::OpView op, int64_t rank) {
   if (rank < 0 || rank >= degree_)
     return op.operation()->emitError()
@@ -95,6 +98,7 @@ mlir::LogicalResult Group::seeRows(pd::OpView op) {
   return seeRank(op, start / rows);
 }
 
+// All layers speak to one ring, of as many ranks as the strategy says.
 mlir::LogicalResult Group::see(pd::OpView op) {
   mlir::Operation* at = op.operation();
   if (op.type() == "c_embedding" || op.type() == "c_embedding_grad") return seeRows(op);

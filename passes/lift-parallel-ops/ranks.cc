@@ -30,6 +30,8 @@ mlir::FailureOr<int64_t> forgetRank(pd::ProgramOp main, int64_t degree) {
 
 }  // namespace
 
+// Programs of all ranks of a group are one text, apart from the rank: it is taken out of copies,
+// which are then compared op by op with that of the first file.
 mlir::LogicalResult checkRanksAgree(llvm::ArrayRef<RankProgram> programs, int64_t degree) {
   std::map<int64_t, std::string> ranks;
   llvm::SmallVector<mlir::OwningOpRef<mlir::ModuleOp>> copies;

@@ -17,6 +17,8 @@ Adaptation::Adaptation(JobOnAxes& job, const verify::AdaptivePeriod& period,
   real_ = mlir::RankedTensorType::get({1}, builder.getF32Type());
 }
 
+// The period follows the loss and the learning rate, so that there must be one of each: a float32
+// of one element.
 mlir::LogicalResult Adaptation::find() {
   const std::string name = findLoss(job_.main);
   loss_ = name.empty() ? mlir::Value() : lastNamed(job_.main, name);
@@ -52,6 +54,7 @@ mlir::LogicalResult Adaptation::find() {
   return good;
 }
 
+// A variable of the job's own that start-up sets to `value`.
 pd::VarOp Adaptation::addVariable(llvm::StringRef stem, mlir::RankedTensorType type, double value) {
   const std::string name = declarations_.freshName(job_.main.getBodyBlock(), stem);
   mlir::OpBuilder builder(job_.main);

@@ -29,6 +29,8 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
  public:
   using LocalSgdBase::LocalSgdBase;
 
+  // Three forms: averages in every step (by the sum of what each replica has changed since its
+  // copy, the framework's collective mode), in every k-th step, or in steps that adapt to the loss.
   void runOnOperation() override {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();

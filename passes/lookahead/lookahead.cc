@@ -17,6 +17,8 @@ namespace {
 
 constexpr llvm::StringLiteral kSlow = "@SLOW";
 
+// Lookahead (Zhang et al. 2019): beside every parameter (the fast weights) stand slow weights; in
+// every k-th step slow becomes alpha · fast + (1 - alpha) · slow, and fast becomes slow.
 class Adder {
  public:
   Adder(pd::ProgramOp main, pd::ProgramOp startup, int64_t steps, float alpha, bool apart)
@@ -190,6 +192,8 @@ class Adder {
     pd::SetOp::create(builder_, parameter.getLoc(), slow,
                       copied(read(parameter, symbol(parameter)), slow.getValue(), pd::kOptimize));
   }
+  // slow := alpha · fast + (1 - alpha) · slow, and fast := slow, in the order of the framework's
+  // LookaheadOptimizer.
   void meet(pd::VarOp parameter) {
     const mlir::FlatSymbolRefAttr slow = slowOf(parameter);
     const std::string name = parameter.getSymName().str();

@@ -10,6 +10,8 @@
 namespace dtranspile::passes::pipeline {
 namespace {
 
+// Builds what runs once per step behind the loop over micro-batches (the update, mostly), on the
+// stages that OncePlan has given each op.
 class OnceBuilder {
  public:
   OnceBuilder(Target& target, const Plan& plan, const OncePlan& once, mlir::OpBuilder& builder,

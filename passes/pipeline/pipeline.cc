@@ -20,6 +20,9 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
  public:
   using PipelineBase::PipelineBase;
 
+  // The order of the file's first lines: tasks of the loop, then (for schedules that have a task of
+  // their own for gradients of weights) what moves there, what runs once, and only then the
+  // rewrite. Start-up and locations of variables follow from where their readers are.
   void runOnOperation() override {
     pipeline::Target target;
     if (mlir::failed(readTarget(target))) return signalPassFailure();
@@ -37,6 +40,8 @@ class Pipeline : public impl::PipelineBase<Pipeline> {
   }
 
  private:
+  // Stages are the coordinates of one axis; micro-batches are those of the axis `micro`, which
+  // becomes time: it is the last one, so that each rank has all of them.
   mlir::LogicalResult readTarget(pipeline::Target& target) {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return mlir::failure();

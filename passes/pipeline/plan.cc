@@ -381,6 +381,8 @@ class Planner {
     return mlir::success();
   }
 
+  // Every part needs forward work, and no op of the loop may set a variable, since it runs once per
+  // micro-batch.
   mlir::LogicalResult checkTasks() {
     std::vector<bool> any(static_cast<size_t>(plan_.parts));
     for (const auto& [op, task] : plan_.loop) {

@@ -16,6 +16,9 @@ class Startup {
   Startup(Target& target, const llvm::MapVector<mlir::StringAttr, Stages>& variables)
       : target_(target), variables_(variables), body_(*target.job.startup.getBodyBlock()) {}
 
+  // Start-up is cut as the main program is: every op goes to the stages that have the variables it
+  // leads to, and neighbours of the same place share a guard. The old ops are erased from the last
+  // to the first, uses before definitions.
   mlir::LogicalResult run() {
     for (mlir::Operation& op : body_)
       if (!llvm::isa<pd::DeclOp>(op)) ops_.push_back(&op);
@@ -124,6 +127,8 @@ class Startup {
     }
   }
 
+  // Start-up runs before stages communicate: an op that needs a variable of another stage, or sets
+  // several variables of different stages in one block, cannot be placed.
   mlir::LogicalResult check(mlir::Operation* op) {
     mlir::LogicalResult good = mlir::success();
     op->walk([&](pd::GetOp get) {

@@ -22,6 +22,8 @@ mlir::Type Target::located(mlir::Type type, const Stages& set) const {
   return where ? mlir::Type(dist::AtType::get(axis.getContext(), type, where)) : type;
 }
 
+// Communicators are made when they are first asked for, behind those that are there, and found by
+// name from then on.
 mlir::FlatSymbolRefAttr Target::makeComm(llvm::StringRef name, dist::SelAttr subset,
                                          dist::CommKind kind, llvm::StringRef carries) {
   auto& symbol = comms_[name];

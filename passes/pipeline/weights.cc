@@ -38,6 +38,9 @@ class Weights {
  public:
   explicit Weights(Plan& plan) : plan_(plan) {}
 
+  // Splits the backward part of each stage into gradients of activations, which the stage before
+  // waits for, and gradients of weights, which nobody waits for and which fill bubbles (zero-bubble
+  // schedules: Qi et al. 2024). Terms of sums that moved are looked up again.
   void run() {
     findAwaited();
     const llvm::MapVector<mlir::Operation*, TaskId> before = std::move(plan_.loop);
@@ -69,6 +72,8 @@ class Weights {
   }
   bool isAwaited(mlir::Value result) const { return awaited_.contains(result); }
 
+  // A product whose gradient op gives both kinds is cloned, and each copy keeps the results of its
+  // own kind. What only leads to gradients of weights moves with them.
   void place(mlir::Operation* op, TaskId task) {
     const TaskId weights = plan_.weights(plan_.partOf(task));
     const bool product = isProduct(op), waits = givesAwaited(op);

@@ -35,6 +35,9 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
   }
 
  private:
+  // Geo-SGD: trainers train on their own, and in every geo_sgd_need_push_nums-th step push to the
+  // servers what they have changed since the last exchange, divided by the number of trainers, and
+  // pull what all have together.
   mlir::LogicalResult run() {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return mlir::failure();
@@ -135,6 +138,8 @@ class PsExchange : public impl::PsExchangeBase<PsExchange> {
     return snapshot;
   }
 
+  // A branch at the end of the step. All pushes stand in front of all pulls: what is pulled has
+  // this trainer's own change in it.
   void exchange(JobOnAxes& job, llvm::ArrayRef<Trained> trained) {
     std::vector<Exchanged> parameters;
     for (const Trained& one : trained) {

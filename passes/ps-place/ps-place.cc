@@ -16,6 +16,10 @@ class PsPlace : public impl::PsPlaceBase<PsPlace> {
  public:
   using PsPlaceBase::PsPlaceBase;
 
+  // As the framework's DistributeTranspiler places them: a parameter is cut into blocks of rows,
+  // and blocks are dealt out round robin from a running cursor, or by the hash of the parameter's
+  // name. Uncut parameters are dealt out in the order of their hashes. Tables that are looked up on
+  // servers are dealt out row by row.
   void runOnOperation() override {
     if (mlir::failed(checkOptions())) return signalPassFailure();
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
@@ -98,6 +102,8 @@ class PsPlace : public impl::PsPlaceBase<PsPlace> {
       var.emitRemark("'") << var.getSymName() << "': row i on server i mod " << servers.getValue();
   }
 
+  // Only the layout is noted here, on the trainers' variable; ps-split moves the variable to the
+  // servers.
   void place(const Served& served, const Cut& cut, int64_t first) {
     pd::VarOp var = served.var;
     var->setAttr(kServerLayout, dist::LayoutAttr::get(&getContext(), dist::LayoutKind::Blocks,

@@ -5,6 +5,7 @@
 
 namespace dtranspile::passes {
 
+// The ops of one parameter's update that lead to these values, in program order.
 std::vector<mlir::Operation*> neededFor(const UpdatePart& part, int owner,
                                         llvm::SmallVector<mlir::Value> values) {
   llvm::DenseSet<mlir::Operation*> found;
@@ -19,6 +20,8 @@ std::vector<mlir::Operation*> neededFor(const UpdatePart& part, int owner,
   return ops;
 }
 
+// What a value of the trainer is within the loop over blocks: the gradient is what has been merged
+// from pushes, and state of the optimizer is read from the server's own variable, block by block.
 mlir::Value valueInside(const UpdatePart& part, int owner, mlir::Value value,
                         mlir::OpBuilder& inside) {
   const Served& served = part.parameters()[owner];

@@ -71,6 +71,8 @@ void replaceByRequest(mlir::Operation* op, mlir::SymbolRefAttr table,
 
 }  // namespace
 
+// A matrix that trainers read by lookups alone, at the top of the program, and that has a gradient
+// by rows: then no trainer needs the whole of it.
 bool isTable(const JobOnAxes& job, const Served& served) {
   mlir::RankedTensorType type = pd::tensorOf(pd::VarOp(served.var).getType());
   if (!served.gradient || !llvm::isa<pd::RowsType>(served.gradient.getType()) || !type ||
@@ -95,6 +97,8 @@ mlir::Operation* takerOfWhole(const JobOnAxes& job, const Served& served) {
   return nullptr;
 }
 
+// Every read of the table becomes a reference to the servers' variable (dist.remote, which moves
+// nothing), and every lookup in it a request for the rows of its ids.
 void lookUpOnServers(const JobOnAxes& job, const Served& served, mlir::SymbolRefAttr table,
                      mlir::FlatSymbolRefAttr rounds) {
   mlir::Block& body = *pd::ProgramOp(job.main).getBodyBlock();

@@ -29,6 +29,9 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
   }
 
  private:
+  // In mode sync servers wait for all trainers and update in rounds, with the gradients merged as
+  // `chooseMerge` finds; otherwise they take each push as it comes, with queues on the trainers'
+  // side, and the staleness of that is a contract.
   mlir::LogicalResult run() {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return mlir::failure();
@@ -127,6 +130,9 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     return serve.getValue() == "sync" && type && type.hasStaticShape();
   }
 
+  // Trainers keep what is not the update part, and know of it only what they pull at the end of a
+  // step. So they may take none of its values, read no variable that it has set in this step, and
+  // set none that it reads.
   mlir::LogicalResult checkTrainers(const JobOnAxes& job, const UpdatePart& part) {
     llvm::DenseSet<mlir::StringAttr> set;  // by the update part, so far
     for (mlir::Operation& op : *pd::ProgramOp(job.main).getBodyBlock()) {
@@ -229,6 +235,9 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     return {};
   }
 
+  // The servers' role: variables that the update touches, with the layout of the parameter that
+  // they belong to (none: every server has the whole), and a main program that is one loop,
+  // dist.serve, with a handler per kind of request.
   mlir::LogicalResult makeServers(JobOnAxes& job, const UpdatePart& part,
                                   mlir::FlatSymbolRefAttr rounds, pd::VarOp& clock) {
     mlir::OpBuilder builder(&getContext());

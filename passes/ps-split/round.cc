@@ -20,6 +20,10 @@ class Stages {
   int last() const { return last_; }
 
  private:
+  // Assigns ops of a round to stages. Within a stage loops over blocks are independent; a sum over
+  // all blocks (a term, e.g. of a norm) is known only when the loop is over, so that what takes it
+  // belongs to the next stage. The same holds for variables that are read after such a stage has
+  // written them.
   void enter(mlir::Operation* op) {
     auto set = llvm::dyn_cast<pd::SetOp>(op);
     auto get = llvm::dyn_cast<pd::GetOp>(op);
@@ -60,6 +64,8 @@ class Round {
         mesh_(dist::meshOf(role)),
         builder_(mlir::OpBuilder::atBlockEnd(&round.getBody().front())) {}
 
+  // Stage by stage: the sums that the stage needs, the ops that all parameters share, then one loop
+  // over blocks per parameter.
   mlir::LogicalResult build(pd::ProgramOp main) {
     copyUsedDeclarations(part_, job_.main, main);
     collect();

@@ -130,6 +130,9 @@ class Handlers {
     needOp(value.getDefiningOp(), needed, set);
   }
 
+  // Collects, backwards, the shared ops that a handler of one push must run. `old` and `set` are
+  // variables that it reads before and after the shared ops set them; an op between two sets of one
+  // variable would need a state that does not exist between pushes, and is noted as `between`.
   void needOp(mlir::Operation* op, Needed& needed, bool set) const {
     if (!op || part_.ownerOf(op) >= 0 || needed.ops.contains(op)) return;
     for (mlir::Value operand : takenBy(op)) need(operand, needed, set);

@@ -56,6 +56,8 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
  public:
   using PsStartupBase::PsStartupBase;
 
+  // Servers make the initial values of what they hold, and trainers pull them before the first
+  // step, so that all begin with the same. What trainers keep for themselves they make as before.
   void runOnOperation() override {
     mlir::FailureOr<ServedJob> job = servedJob(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();

@@ -54,6 +54,7 @@ class Seeds {
   }
 
  private:
+  // The same dropout with its seed as an operand: a second run with that seed draws the same mask.
   mlir::Operation* withSeed(pd::OpView old, mlir::Value seed) {
     std::vector<std::string> slots = old.outputSlots();
     std::vector<pd::OutputSlot> outputs;
@@ -141,6 +142,9 @@ class Repeater {
     else declarations_.declare(block, copy, type);
   }
 
+  // A copy of a forward op in the backward part, on copies of its operands where there are any. Its
+  // results have names of their own, since the first ones may still be fetched; the copy completes
+  // no gradient.
   mlir::Operation* repeat(int step, const Plan& plan) {
     mlir::Operation* op = steps_.all()[step].op;
     mlir::IRMapping map;
@@ -219,6 +223,8 @@ class Recompute : public impl::RecomputeBase<Recompute> {
   }
 
  private:
+  // Segments first, then seeds for draws that will be repeated (which changes ops, so that steps
+  // are numbered again), then the plan and the rewrite.
   mlir::LogicalResult run(pd::ProgramOp main) {
     mlir::FailureOr<Segments> chosen = choose(main);
     if (mlir::failed(chosen)) return mlir::failure();
@@ -255,6 +261,9 @@ class Recompute : public impl::RecomputeBase<Recompute> {
     return recompute_checkpoints.size() == 1 && *recompute_checkpoints.begin() == word;
   }
 
+  // Checkpoints are names or patterns; `sqrt` cuts the forward part into √n segments (Chen et al.
+  // 2016), `auto` searches for the segments that save most memory for at most recompute_extra_work
+  // per cent of work.
   mlir::FailureOr<Segments> choose(pd::ProgramOp main) {
     const Steps steps(main);
     if (llvm::none_of(steps.all(), [](const Step& step) { return step.gradient; }))

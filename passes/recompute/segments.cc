@@ -204,6 +204,8 @@ class Best {
 
 }  // namespace
 
+// A segment ends behind the op that last gives a value of a checkpoint's name. A checkpoint that
+// names nothing is an error, unless it is a feed, which is kept anyway.
 mlir::FailureOr<Segments> segmentsAt(const Steps& steps, llvm::ArrayRef<std::string> checkpoints,
                                      pd::ProgramOp main) {
   std::vector<int> cuts;

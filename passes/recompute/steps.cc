@@ -53,6 +53,8 @@ bool onlyExtents(const verify::ParsedRule* rule, llvm::StringRef slot) {
 
 bool isDropout(pd::OpView op) { return op.type() == "dropout" && op.spec(); }
 
+// Numbers the ops at the top of the program. The forward part ends at the first op of the backward
+// part.
 Steps::Steps(pd::ProgramOp main) {
   for (mlir::Operation& op : *main.getBodyBlock())
     if (pd::OpView::isFrameworkOp(&op)) addStep(&op);
@@ -67,6 +69,8 @@ Steps::Steps(pd::ProgramOp main) {
   addReads();
 }
 
+// Each result is a value with its size in bytes; a view has no memory of its own, and counts for
+// the value whose memory it has (`storage`).
 void Steps::addStep(mlir::Operation* op) {
   const pd::OpView view(op);
   Step step;

@@ -11,7 +11,7 @@ namespace dtranspile::passes {
 namespace {
 
 // One sum on its way through the levels. Its next level is started at `place`, or later.
-struct Journey {
+struct LevelledSum {
   mlir::Value pending;  // of the level that has been started
   llvm::SmallVector<mlir::Type> whole, part;
   mlir::FlatSymbolRefAttr within, between;
@@ -23,6 +23,10 @@ class ReduceByLevels : public impl::ReduceByLevelsBase<ReduceByLevels> {
  public:
   using ReduceByLevelsBase::ReduceByLevelsBase;
 
+  // A sum over [inter, intra] becomes reduce_scatter within the group, all_reduce of a part between
+  // groups, all_gather within the group: over the slow links between groups only 1/n of the bytes
+  // travel. Each level is started as soon as the one before has ended, at places where other sums
+  // start anyway, so that several are under way.
   void runOnOperation() override {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();
@@ -41,7 +45,7 @@ class ReduceByLevels : public impl::ReduceByLevelsBase<ReduceByLevels> {
     if (mlir::failed(all) || mlir::failed(within) || mlir::failed(between))
       return signalPassFailure();
     int64_t size = within->front().groupSize(job->mesh);
-    std::vector<Journey> under;
+    std::vector<LevelledSum> under;
     for (auto op :
          llvm::make_early_inc_range(job->main.getBodyBlock()->getOps<dist::AllReduceOp>())) {
       auto index = indexOf(op, *all);
@@ -51,8 +55,8 @@ class ReduceByLevels : public impl::ReduceByLevelsBase<ReduceByLevels> {
       begin(levelled, symbolOf((*within)[*index % within->size()]),
             symbolOf((*between)[*index % between->size()]), size, under);
     }
-    for (Journey& journey : under)
-      while (advance(journey, journey.wait)) {
+    for (LevelledSum& sum : under)
+      while (advance(sum, sum.wait)) {
       }
   }
 
@@ -88,81 +92,82 @@ class ReduceByLevels : public impl::ReduceByLevelsBase<ReduceByLevels> {
 
   // Sums that are under way start their next level before `place`; those that are waited for before
   // it run to their end.
-  static void advanceUpTo(std::vector<Journey>& under, mlir::Operation* place) {
-    for (Journey& journey : under) {
-      if (journey.wait->isBeforeInBlock(place)) {
-        while (advance(journey, journey.wait)) {
+  static void advanceUpTo(std::vector<LevelledSum>& under, mlir::Operation* place) {
+    for (LevelledSum& sum : under) {
+      if (sum.wait->isBeforeInBlock(place)) {
+        while (advance(sum, sum.wait)) {
         }
       } else {
-        advance(journey, place);
+        advance(sum, place);
       }
     }
-    llvm::erase_if(under, [](const Journey& journey) { return journey.level > 3; });
+    llvm::erase_if(under, [](const LevelledSum& sum) { return sum.level > 3; });
   }
 
+  // Starts the first level where the sum was started. The journey is advanced, level by level,
+  // until its wait.
   static void begin(dist::AllReduceOp op, mlir::FlatSymbolRefAttr within,
-                    mlir::FlatSymbolRefAttr between, int64_t size, std::vector<Journey>& under) {
-    Journey journey;
-    journey.within = within;
-    journey.between = between;
-    journey.whole = llvm::to_vector(op.getInputs().getTypes());
-    for (mlir::Type type : journey.whole) {
+                    mlir::FlatSymbolRefAttr between, int64_t size,
+                    std::vector<LevelledSum>& under) {
+    LevelledSum sum;
+    sum.within = within;
+    sum.between = between;
+    sum.whole = llvm::to_vector(op.getInputs().getTypes());
+    for (mlir::Type type : sum.whole) {
       auto tensor = llvm::cast<mlir::RankedTensorType>(type);
-      journey.part.push_back(
+      sum.part.push_back(
           mlir::RankedTensorType::get({tensor.getNumElements() / size}, tensor.getElementType()));
     }
     mlir::OpBuilder builder(op);
-    auto pendingPart = dist::PendingType::get(op.getContext(), journey.part);
-    journey.pending = dist::ReduceScatterOp::create(
-                          builder, op.getLoc(), mlir::TypeRange(pendingPart), op.getReduceAttr(),
-                          op.getInputs(), within, builder.getI64IntegerAttr(dist::kFlat))
-                          .getResult(0);
-    journey.level = 1;
+    auto pendingPart = dist::PendingType::get(op.getContext(), sum.part);
+    sum.pending = dist::ReduceScatterOp::create(builder, op.getLoc(), mlir::TypeRange(pendingPart),
+                                                op.getReduceAttr(), op.getInputs(), within,
+                                                builder.getI64IntegerAttr(dist::kFlat))
+                      .getResult(0);
+    sum.level = 1;
     bool started = llvm::isa<dist::PendingType>(op->getResult(0).getType());
     if (started) {
-      journey.wait = *op->getResult(0).user_begin();
+      sum.wait = *op->getResult(0).user_begin();
     } else {
-      // A blocking sum waits where it stands: a wait of its own stands for it until the journey
-      // ends.
+      // A blocking sum waits where it stands: a wait of its own stands for it until the
+      // last level ends.
       builder.setInsertionPointAfter(op);
-      auto pending = dist::PendingType::get(op.getContext(), journey.whole);
+      auto pending = dist::PendingType::get(op.getContext(), sum.whole);
       auto start = dist::AllReduceOp::create(builder, op.getLoc(), mlir::TypeRange(pending),
                                              op.getReduceAttr(), op.getInputs(), op.getCommAttr());
-      journey.wait = dist::WaitOp::create(builder, op.getLoc(), journey.whole, start.getResult(0));
-      op->replaceAllUsesWith(journey.wait->getResults());
+      sum.wait = dist::WaitOp::create(builder, op.getLoc(), sum.whole, start.getResult(0));
+      op->replaceAllUsesWith(sum.wait->getResults());
       op.erase();
     }
-    under.push_back(journey);
+    under.push_back(sum);
   }
 
   // Waits for the level that is under way and starts the next one, before `place`; after the last
   // level the results replace those of the original wait. False when there was nothing left to do.
-  static bool advance(Journey& journey, mlir::Operation* place) {
-    if (journey.level > 3) return false;
-    if (journey.level == 3) place = journey.wait;
+  static bool advance(LevelledSum& sum, mlir::Operation* place) {
+    if (sum.level > 3) return false;
+    if (sum.level == 3) place = sum.wait;
     mlir::OpBuilder builder(place);
-    mlir::Location loc = journey.wait->getLoc();
-    bool atWhole = journey.level == 3;
-    auto done =
-        dist::WaitOp::create(builder, loc, atWhole ? journey.whole : journey.part, journey.pending);
-    ++journey.level;
-    if (journey.level == 2) {
-      auto pending = dist::PendingType::get(builder.getContext(), journey.part);
-      auto sum = dist::ReduceAttr::get(builder.getContext(), dist::Reduce::Sum);
-      journey.pending = dist::AllReduceOp::create(builder, loc, mlir::TypeRange(pending), sum,
-                                                  done.getResults(), journey.between)
-                            .getResult(0);
-    } else if (journey.level == 3) {
-      auto pending = dist::PendingType::get(builder.getContext(), journey.whole);
-      journey.pending =
-          dist::AllGatherOp::create(builder, loc, mlir::TypeRange(pending), done.getResults(),
-                                    journey.within, builder.getI64IntegerAttr(dist::kFlat),
-                                    mlir::UnitAttr())
-              .getResult(0);
+    mlir::Location loc = sum.wait->getLoc();
+    bool atWhole = sum.level == 3;
+    auto done = dist::WaitOp::create(builder, loc, atWhole ? sum.whole : sum.part, sum.pending);
+    ++sum.level;
+    if (sum.level == 2) {
+      auto pending = dist::PendingType::get(builder.getContext(), sum.part);
+      auto added = dist::ReduceAttr::get(builder.getContext(), dist::Reduce::Sum);
+      sum.pending = dist::AllReduceOp::create(builder, loc, mlir::TypeRange(pending), added,
+                                              done.getResults(), sum.between)
+                        .getResult(0);
+    } else if (sum.level == 3) {
+      auto pending = dist::PendingType::get(builder.getContext(), sum.whole);
+      sum.pending = dist::AllGatherOp::create(
+                        builder, loc, mlir::TypeRange(pending), done.getResults(), sum.within,
+                        builder.getI64IntegerAttr(dist::kFlat), mlir::UnitAttr())
+                        .getResult(0);
     } else {
-      mlir::Operation* start = journey.wait->getOperand(0).getDefiningOp();
-      journey.wait->replaceAllUsesWith(done.getResults());
-      journey.wait->erase();
+      mlir::Operation* start = sum.wait->getOperand(0).getDefiningOp();
+      sum.wait->replaceAllUsesWith(done.getResults());
+      sum.wait->erase();
       start->erase();
       return false;
     }

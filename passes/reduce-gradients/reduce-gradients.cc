@@ -64,6 +64,9 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
  public:
   using ReduceGradientsBase::ReduceGradientsBase;
 
+  // Which axes a gradient is summed over is not assumed: the relation analysis says along which of
+  // them it is a term or of each rank's share. Gradients that are added up over steps are summed
+  // where they are read, once for all these steps, and not in every step.
   void runOnOperation() override {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();

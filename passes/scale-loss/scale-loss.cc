@@ -13,6 +13,10 @@ class ScaleLoss : public impl::ScaleLossBase<ScaleLoss> {
  public:
   using ScaleLossBase::ScaleLossBase;
 
+  // With N equal shares the gradient of the mean over the batch is the mean of those of the shares:
+  // the seed is divided by N, once. Of a loss that is a sum, nothing is divided (lossFactor says
+  // which it is); with `reference` the factor is always 1/N, as the framework has it, and with
+  // `sum` the gradients stay N times too large, which the job declares.
   void runOnOperation() override {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();

@@ -68,6 +68,9 @@ class SelectUpdates : public impl::SelectUpdatesBase<SelectUpdates> {
   }
 
  private:
+  // If-conversion: the ops of the branch run in every step, and what it sets is set to a selection
+  // of the new value and the old one by the condition. Ops that must not run otherwise (they have
+  // effects, or may fault) are refused.
   mlir::LogicalResult convert(mlir::Operation* branch) {
     mlir::Block& inside = branch->getRegion(0).front();
     for (mlir::Operation& op : inside) {

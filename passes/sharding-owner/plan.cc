@@ -65,6 +65,9 @@ mlir::BlockArgument argumentFor(mlir::OpOperand& operand) {
 
 }  // namespace
 
+// The framework's rule (its sharding optimizer): in the order of the program, a parameter goes to
+// the next owner as soon as what was dealt out before exceeds that owner's share of all bytes. In
+// 128 bits, since bytes times ranks may not fit 64.
 std::vector<int64_t> ownersOf(llvm::ArrayRef<int64_t> bytes, int64_t ranks) {
   const auto wide = [](int64_t value) { return llvm::APInt(128, static_cast<uint64_t>(value)); };
   llvm::APInt total(128, 0), sum(128, 0);
@@ -116,6 +119,8 @@ pd::VarOp OwnerPlan::variable(mlir::StringAttr name) const {
   return symbols_.lookup<pd::VarOp>(name);
 }
 
+// Sums over the replicas, member by member, and for every update the sums that its gradient depends
+// on.
 void OwnerPlan::collectGradients() {
   job_.main.walk<mlir::WalkOrder::PreOrder>([&](dist::AllReduceOp sum) {
     dist::CommOp comm = dist::lookupComm(sum, sum.getCommAttr());
@@ -277,6 +282,8 @@ void OwnerPlan::visitBlock(mlir::Block& block) {
   for (mlir::Operation& op : block) visit(&op);
 }
 
+// In program order: who has each value. A value on one owner may enter ops of that owner only;
+// where it enters another op whole, its parameter is refused, and stays on all ranks.
 void OwnerPlan::visit(mlir::Operation* op) {
   if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
     const mlir::StringAttr name = get.getVarAttr().getAttr();

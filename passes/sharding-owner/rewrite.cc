@@ -174,6 +174,8 @@ llvm::SmallVector<mlir::Value> OwnerRewriter::sumReplicas(mlir::OpBuilder& build
 // The update
 //===----------------------------------------------------------------------===//
 
+// Ops of one owner wait until somebody else needs one of their results, or the block ends, and are
+// then put into one guard: few guards, and few borders between them.
 void OwnerRewriter::rewriteBlock(mlir::Block& block) {
   std::vector<mlir::Operation*> ops;
   for (mlir::Operation& op : block) ops.push_back(&op);

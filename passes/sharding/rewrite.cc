@@ -226,6 +226,9 @@ void ShardRewriter::publish(mlir::Block& block) {
   }
 }
 
+// Puts the parts of several updated variables together by one all_gather, and sets the variables
+// behind it. Unless `atOnce`, the sets move to the end of the block, so that the gather overlaps
+// with the updates that follow.
 void ShardRewriter::publish(llvm::ArrayRef<pd::SetOp> sets, mlir::Block& block, bool atOnce) {
   llvm::SmallVector<mlir::Value> parts;
   llvm::SmallVector<mlir::Type> types;

@@ -135,6 +135,8 @@ mlir::Operation* addBranchEvery(int64_t steps, llvm::StringRef stem, pd::Program
   return addBranch(main, due, fresh("_scope"), declarations);
 }
 
+// A conditional of the update that gives no results and takes no values of the block around it
+// except by captures: it communicates with the program by variables alone.
 bool isBranchOfUpdate(mlir::Operation* op) {
   if (!pd::OpView::isFrameworkOp(op) || op->getNumRegions() != 1 || op->getRegion(0).empty())
     return false;

@@ -21,6 +21,7 @@ mlir::Operation* lossOf(pd::ProgramOp main) {
   return nullptr;
 }
 
+// A scale behind each seed, which all other readers of the seed read instead.
 std::vector<mlir::Operation*> scaleSeeds(llvm::ArrayRef<pd::OpView> seeds, double factor) {
   pd::Declarations declarations;
   std::vector<mlir::Operation*> scales;

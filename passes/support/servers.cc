@@ -52,6 +52,8 @@ dist::CommOp addServers(const JobOnAxes& job, int64_t servers) {
                               builder.getStringAttr(kRounds));
 }
 
+// Only what differs from the default is written, so that jobs that ask for nothing special have no
+// such attribute.
 void setQueues(dist::CommOp comm, const Queues& queues) {
   mlir::Builder builder(comm.getContext());
   mlir::NamedAttrList entries;

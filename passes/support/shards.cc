@@ -106,6 +106,9 @@ void waitFor(const Started& started, mlir::Operation* before) {
 
 }  // namespace
 
+// Variables in the order in which they are first needed, cut into segments of at most `bytes`;
+// forward and backward needs do not share one. A variable that is larger than that has a segment of
+// its own.
 std::vector<std::vector<Need>> segmentsOf(pd::ProgramOp main, llvm::ArrayRef<pd::VarOp> variables,
                                           llvm::function_ref<bool(mlir::OpOperand&)> isTaken,
                                           int64_t bytes, bool again) {

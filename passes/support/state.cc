@@ -10,6 +10,8 @@ pd::ProgramOp startupOf(mlir::ModuleOp module) {
       mlir::SymbolTable::lookupSymbolIn(module, "startup"));
 }
 
+// Declared in both programs, which is how the framework's programs carry state from one to the
+// other.
 pd::VarOp addState(pd::ProgramOp main, pd::ProgramOp startup, llvm::StringRef stem,
                    mlir::RankedTensorType type, double value, pd::Declarations& declarations) {
   const std::string name = declarations.freshName(main.getBodyBlock(), (stem + "_0").str());

@@ -7,6 +7,8 @@ mlir::Operation* resultsOf(dist::AllReduceOp sum) {
                                                                    : sum.getOperation();
 }
 
+// A sum of its own for some members of a bucket, started where the bucket is and awaited where it
+// is. The members stay in the old sum, without users, until the caller removes them.
 dist::AllReduceOp takeApart(dist::AllReduceOp sum, llvm::ArrayRef<unsigned> members) {
   mlir::Operation* results = resultsOf(sum);
   const bool started = results != sum.getOperation();

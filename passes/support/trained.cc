@@ -5,6 +5,8 @@
 
 namespace dtranspile::passes {
 
+// Each parameter once, in the order of the first update. It counts as changed by rows only if all
+// of its updates have gradients by rows.
 mlir::FailureOr<std::vector<Trained>> trainedParameters(const JobOnAxes& job) {
   std::vector<Trained> found;
   llvm::StringMap<size_t> numbers;

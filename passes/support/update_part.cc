@@ -168,6 +168,8 @@ void UpdatePart::absorbParameterOps(const JobOnAxes& job) {
     if (contains(&op)) ops_.push_back(&op);
 }
 
+// Parameters that servers will have: each is updated once per step, at the top of the program, and
+// has at least one dim and one element to cut.
 mlir::LogicalResult UpdatePart::collectParameters(const JobOnAxes& job) {
   mlir::LogicalResult result = mlir::success();
   const mlir::SymbolTable symbols(job.role);

@@ -20,6 +20,8 @@ mlir::FailureOr<pd::ProgramOp> mainOfProgram(mlir::ModuleOp module) {
   return main;
 }
 
+// All updates of the program, which must be of the one type that the pass replaces; each that is
+// not is reported.
 mlir::FailureOr<std::vector<pd::OpView>> updatesOfType(pd::ProgramOp main, llvm::StringRef type,
                                                        llvm::StringRef pass) {
   std::vector<pd::OpView> updates;

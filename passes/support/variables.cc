@@ -66,6 +66,9 @@ bool Storable::operator()(pd::VarOp var) const {
          established_.contains(name) && !shared_.contains(name);
 }
 
+// Start-up may set a variable several times and read it in between; a part can be cut from the last
+// value only. So reads are forwarded to the value that was set before, all sets but the last one
+// are erased, and the last one sets the part. Every variable must be set before it is read.
 void keepPartsInStartup(pd::ProgramOp startup, llvm::ArrayRef<pd::VarOp> variables,
                         CutVariable cut) {
   llvm::DenseMap<mlir::StringAttr, mlir::Value> now;

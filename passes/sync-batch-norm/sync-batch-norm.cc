@@ -220,6 +220,8 @@ class SyncBatchNorm : public impl::SyncBatchNormBase<SyncBatchNorm> {
  public:
   using SyncBatchNormBase::SyncBatchNormBase;
 
+  // Batch norms on stored statistics do not couple samples and are left alone. All are checked
+  // before the first one is rewritten.
   void runOnOperation() override {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();

@@ -180,6 +180,10 @@ TensorPlan::Answer TensorPlan::tryParameter(mlir::Operation* op, unsigned parame
   return Answer::Yes;
 }
 
+// Greedy, in program order. For each parameter of a product every dim is tried: the parameter is
+// split there for a trial, and the split is kept if the values that it splits flow part by part
+// into a later product that sums them up (column-parallel and then row-parallel layers: Shoeybi et
+// al. 2019). Why a parameter stays whole is collected for the report.
 mlir::LogicalResult TensorPlan::chooseProducts() {
   for (mlir::Operation* op : ops_) {
     const Product* product = isForward(op) ? productOf(op) : nullptr;
@@ -279,6 +283,8 @@ bool TensorPlan::sumsNorms(mlir::Operation* op) const {
          });
 }
 
+// Updates that take a norm of a whole parameter in a place where norms of parts cannot be summed
+// up: their parameters are put together for the update.
 TensorPlan::Kept TensorPlan::updatedWhole() const {
   Kept whole;
   pd::ProgramOp(job_.main).walk([&](mlir::Operation* op) {
@@ -328,6 +334,10 @@ void TensorPlan::propagateInto(mlir::Operation* branch) {
   for (mlir::Operation& op : block) propagateThrough(&op);
 }
 
+// One step of the propagation: the states of the operands give, by the solver, the states of the
+// results, and the operands that have to be converted first (`takes_`). State of an optimizer
+// follows its parameter: a variable that ends the step in parts is stored in parts, and another
+// round follows.
 void TensorPlan::propagateThrough(mlir::Operation* op) {
   if (looksInto(op)) return propagateInto(op);
   if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {

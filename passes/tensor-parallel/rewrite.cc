@@ -19,6 +19,9 @@ TensorRewriter::TensorRewriter(JobOnAxes& job, const TensorPlan& plan, dist::Com
       comm_(comm),
       axes_(mlir::Builder(job.main.getContext()).getStrArrayAttr({plan.axis()})) {}
 
+// Types first, since everything else reads them: every value that lies in parts gets the type of
+// its part, and `whole_` remembers the old one. Then operands are converted where the plan says so,
+// and ops with a form of their own are composed.
 void TensorRewriter::run() {
   collect(*job_.main.getBodyBlock());
   for (mlir::Operation* op : ops_) {
@@ -124,6 +127,8 @@ void TensorRewriter::sumVectorsTogether() {
   if (!uses.empty()) makeAll(first, uses);
 }
 
+// Makes what an op takes out of what there is: a slice, a sum, or parts put together, in front of
+// it.
 void TensorRewriter::convertOperands(mlir::Operation* op) {
   llvm::SmallVector<mlir::OpOperand*> uses;
   const auto add = [&](mlir::Operation* user) {

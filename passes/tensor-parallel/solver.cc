@@ -60,6 +60,9 @@ const verify::Relation& Solver::relation(const State& state) {
   return at->second;
 }
 
+// What an op gives for operands in these states, by the same relation rules that verification uses:
+// nothing where the rule gives no relation, one of another scale, or a dim that the ranks do not
+// divide. The number of questions is bounded (`left_`).
 std::optional<llvm::SmallVector<State, 8>> Solver::results(mlir::Operation* op,
                                                            llvm::ArrayRef<State> operands) {
   llvm::SmallVector<State, 8> found(op->getNumResults());
@@ -208,6 +211,8 @@ std::optional<Way> Solver::solveAsGiven(mlir::Operation* op, llvm::ArrayRef<Stat
   return Way{llvm::SmallVector<State, 8>(given), std::move(*results)};
 }
 
+// Takes the operands as they are if that works, else puts as few of them together as possible:
+// subsets by size, smallest first, and everything whole if all else fails.
 Way Solver::solve(mlir::Operation* op, llvm::ArrayRef<State> given) {
   if (std::optional<Way> way = solveInParts(op, given)) return *way;
   llvm::SmallVector<unsigned> parts;

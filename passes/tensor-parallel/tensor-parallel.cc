@@ -14,6 +14,7 @@ constexpr size_t kListed = 4;  // names in a remark
 struct TensorParallel : impl::TensorParallelBase<TensorParallel> {
   using TensorParallelBase::TensorParallelBase;
 
+  // Plans without changing anything, reports what was split and what was not and why, and rewrites.
   void runOnOperation() override {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();

@@ -65,6 +65,8 @@ void widenFactor(pd::OpView op) {
 }
 
 struct WidenFloat64 : impl::WidenFloat64Base<WidenFloat64> {
+  // For the trial run of verification, where rounding must not hide or show differences: types,
+  // declarations and attributes that hold a code of a data type all become float64.
   void runOnOperation() override {
     mlir::AttrTypeReplacer replacer;
     replacer.addReplacement([](mlir::FloatType type) -> mlir::Type {

@@ -18,6 +18,9 @@ class WriteOutNorms : public impl::WriteOutNormsBase<WriteOutNorms> {
  public:
   using WriteOutNormsBase::WriteOutNormsBase;
 
+  // An update that takes the norm of its whole parameter cannot be done block by block on servers.
+  // Written out, the norm is a value of its own, which servers sum up over blocks before the
+  // update. Only where a parameter is cut into several blocks.
   void runOnOperation() override {
     mlir::FailureOr<pd::ProgramOp> main = mainOfProgram(getOperation());
     if (mlir::failed(main)) return signalPassFailure();
@@ -41,6 +44,8 @@ class WriteOutNorms : public impl::WriteOutNormsBase<WriteOutNorms> {
   }
 
  private:
+  // Updates at the top of the program, whose norm is of a tensor that is cut, and that can be
+  // written out.
   std::vector<pd::OpView> toWriteOut(pd::ProgramOp main) {
     std::vector<pd::OpView> ops;
     for (mlir::Operation& op : *main.getBodyBlock()) {

@@ -22,6 +22,9 @@ absl::StatusOr<Posted> Exchange::Post(const Message& message) {
   return posted;
 }
 
+// Reduces the same bytes of all members' contributions into `out`, in the order of the members'
+// ranks: a floating-point sum is then the same on every member and in every run. `copy` (or null)
+// gets the result as well, for the members that are to read it from here.
 absl::Status Exchange::Combine(const Posted& posted, const View& own, const View& out,
                                size_t offset, size_t bytes, std::byte* copy) {
   std::vector<const std::byte*> data(n_), sources(n_);

@@ -17,6 +17,8 @@ class InlineOperation : public Exchange {
   void Count(size_t bytes);
 };
 
+// All contributions have come with the headers. Each member computes its own result from them,
+// reductions in the order of ranks, so that all members get equal bits.
 void InlineOperation::Finish(size_t bytes) {
   Count(bytes);
   const Kind kind = request_.kind;

@@ -54,6 +54,7 @@ absl::Status Invalid(const Request& request, const Parts&... parts) {
 // Total elements may not exceed this, so that bytes of all ranks fit into 63 bits.
 constexpr int64_t kMaxElements = std::numeric_limits<int64_t>::max() / (64 * 1024);
 
+// Counts are summed with a bound, so that no later product of them overflows.
 absl::Status CheckList(const Request& request, const char* which,
                        const std::vector<Segment>& list) {
   int64_t total = 0;
@@ -119,6 +120,8 @@ absl::Status CheckLists(const Request& request, const KindRow& row, int rank, in
 
 }  // namespace
 
+// What one rank can see of a request by itself. Whether the members agree is compared when they
+// meet.
 absl::Status CheckRequest(const Request& request, int rank, int size) {
   const KindRow* row = FindKind(static_cast<int32_t>(request.kind));
   if (row == nullptr)

@@ -57,6 +57,8 @@ absl::StatusOr<Ticket> QueuedCommunicator::Start(Request request) {
   return ticket;
 }
 
+// A ticket is taken out of the table before it is waited for, so that a second wait for it is an
+// error and no hang.
 absl::Status QueuedCommunicator::Wait(Ticket ticket) {
   Lane* lane;
   OperationPtr operation;

@@ -81,6 +81,9 @@ bool Extend(Place& place, const std::vector<Segment>& list, size_t element_bytes
 
 }  // namespace
 
+// The registry lets other code find out which block an address lies in (and thus which file another
+// process must map); it notes the process too, since a forked child inherits the table and not the
+// right to hand blocks out.
 absl::StatusOr<SharedMemory> SharedMemory::Allocate(size_t wanted) {
   const size_t bytes = RoundUp(wanted, wanted < kHugePage ? kPage : kHugePage);
   SharedMemory memory;

@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kDigits = 32;
 constexpr int kHexBase = 16;
 
+// SipHash-2-4 (Aumasson and Bernstein 2012), with 128 bits of result.
 struct SipState {
   uint64_t v0, v1, v2, v3;
 
@@ -60,6 +61,7 @@ absl::StatusOr<Key> KeyOfToken(const std::string& token) {
       "one of their job");
 }
 
+// As in the reference implementation: whole words, then the rest with the length in the top byte.
 Proof KeyedHash(const Key& key, absl::string_view text) {
   // The constants are "somepseudorandomlygeneratedbytes"; 0xee, 0xdd: of the variant of 128 bits.
   SipState s{key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d ^ 0xee,

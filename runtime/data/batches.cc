@@ -15,6 +15,8 @@
 namespace dtranspile::data {
 namespace {
 
+Pipe PipeOf(const Dataset& dataset) { return {dataset.pipe_command, dataset.pipe_command_seconds}; }
+
 using Read = absl::StatusOr<Samples>;
 
 std::string TrainerName(int64_t trainer) { return absl::StrCat("trainer ", trainer); }
@@ -64,6 +66,9 @@ class Queue : public Source {
     Prefetch();
   }
 
+  // Files are read one after the other, the next one ahead on another thread. The samples handed
+  // out point into their file, which is therefore kept until the next call; only then is all but
+  // the current one given back.
   absl::Status Take(int64_t count, std::vector<Place>& out) override {
     if (held_.size() > 1) held_.erase(held_.begin(), held_.end() - 1);
     while (count > 0) {
@@ -88,7 +93,7 @@ class Queue : public Source {
     if (file_ == files_.size() && ++epoch_ < dataset_.epochs) file_ = 0;
     if (file_ == files_.size()) return;
     next_ = std::async(std::launch::async, [this, file = files_[file_]]() {
-      return ReadSamples(dataset_.slots, file, dataset_.pipe_command);
+      return ReadSamples(dataset_.slots, file, PipeOf(dataset_));
     });
     ++file_;
   }
@@ -191,7 +196,7 @@ absl::StatusOr<std::vector<Samples>> ReadAll(const Dataset& dataset, int threads
   };
   for (const std::string& file : dataset.files) {
     under_way.push_back(std::async(std::launch::async, [&dataset, file]() {
-      return ReadSamples(dataset.slots, file, dataset.pipe_command);
+      return ReadSamples(dataset.slots, file, PipeOf(dataset));
     }));
     if (under_way.size() == static_cast<size_t>(threads)) DT_RETURN_IF_ERROR(take());
   }

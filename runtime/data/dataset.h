@@ -30,6 +30,7 @@ struct Dataset {
   Shuffle shuffle = Shuffle::kNone;
   uint64_t seed = 0;         // of the shuffles, each epoch another one
   std::string pipe_command;  // empty: the files themselves (the framework's default, `cat`)
+  int64_t pipe_command_seconds = 600;  // that it may be silent
 };
 
 // A description in JSON. kInvalidArgument names the file, the key and what is expected.

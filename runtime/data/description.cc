@@ -19,6 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kMostBatch = int64_t{1} << 31, kMostEpochs = int64_t{1} << 31;
+constexpr int64_t kMostPipeSeconds = 1'000'000;
 
 // What was expected, where a value does not fit; empty where it does.
 using Expected = std::string;
@@ -168,6 +169,10 @@ const std::vector<Key<Dataset>>& DatasetKeys() {
       {"seed", false, TakeSeed},
       {"pipe_command", false,
        [](const Json& v, Dataset& d) { return TakeText(v, d.pipe_command); }},
+      {"pipe_command_seconds", false,
+       [](const Json& v, Dataset& d) {
+         return TakeCount(v, kMostPipeSeconds, d.pipe_command_seconds);
+       }},
   };
   return keys;
 }

@@ -74,6 +74,7 @@ bool ReadNumber(absl::string_view word, float& value) {
   return true;
 }
 
+// Values of slots that are not used are read (their number must be right) and dropped.
 absl::Status ReadValues(const Slot& slot, Words& words, int64_t count, Column& column) {
   for (int64_t i = 0; i < count; ++i) {
     const absl::string_view word = words.Next();
@@ -142,23 +143,32 @@ constexpr size_t kMostLine = size_t{256} << 20;
 // The file through the shell, as the framework has it; the file is opened here first, so that a
 // missing one is named by us and not by the shell. A command that gives what is wrong is ended at
 // once: it may never end by itself.
-absl::StatusOr<Samples> SamplesOf(const std::string& command, const std::vector<Slot>& slots,
+absl::StatusOr<Samples> SamplesOf(const Pipe& pipe, const std::vector<Slot>& slots,
                                   const std::string& file) {
   DT_RETURN_IF_ERROR(io::OpenFile(file).status());
   const std::string words =
-      absl::StrCat("{ ", command, "\n} < '", absl::StrReplaceAll(file, {{"'", "'\\''"}}), "'");
-  absl::StatusOr<ShellCommand> shell = ShellCommand::Start(words);
+      absl::StrCat("{ ", pipe.words, "\n} < '", absl::StrReplaceAll(file, {{"'", "'\\''"}}), "'");
+  absl::StatusOr<ShellCommand> shell = ShellCommand::Start(words, pipe.limit_seconds);
   if (!shell.ok())
     return absl::Status(shell.status().code(),
                         absl::StrCat(Printable(file), ": ", shell.status().message()));
+  const auto named = [&](const absl::Status& status) {
+    return absl::Status(status.code(),
+                        absl::StrCat(Printable(file), ": pipe_command '", Printable(pipe.words),
+                                     "' ", status.message(),
+                                     absl::IsDeadlineExceeded(status)
+                                         ? "; it hangs, or give it more \"pipe_command_seconds\""
+                                         : ""));
+  };
   Lines lines(slots, file);
   std::string kept;
   char buffer[1 << 16];
   for (;;) {
-    DT_ASSIGN_OR_RETURN(const size_t got, shell->Read(buffer, sizeof buffer));
-    if (got == 0) break;
-    const absl::string_view piece(buffer, got);
-    kept.append(buffer, got);
+    const absl::StatusOr<size_t> got = shell->Read(buffer, sizeof buffer);
+    if (!got.ok()) return named(got.status());
+    if (*got == 0) break;
+    const absl::string_view piece(buffer, *got);
+    kept.append(buffer, *got);
     if (piece.find('\n') == absl::string_view::npos) {
       if (kept.size() > kMostLine) return lines.TooLong();
       continue;
@@ -167,9 +177,9 @@ absl::StatusOr<Samples> SamplesOf(const std::string& command, const std::vector<
     DT_RETURN_IF_ERROR(lines.Take(text));
     kept.erase(0, kept.size() - text.size());
   }
-  if (const std::string end = shell->End(); !end.empty())
-    return absl::UnavailableError(absl::StrCat(Printable(file), ": pipe_command '",
-                                               Printable(command), "' has ended with ", end));
+  const absl::StatusOr<std::string> end = shell->End();
+  if (!end.ok()) return named(end.status());
+  if (!end->empty()) return named(absl::UnavailableError("has ended with " + *end));
   if (!kept.empty()) DT_RETURN_IF_ERROR(lines.TakeLine(kept));
   return std::move(lines.samples());
 }
@@ -217,8 +227,8 @@ absl::Status ParseSample(const std::vector<Slot>& slots, absl::string_view line,
 }
 
 absl::StatusOr<Samples> ReadSamples(const std::vector<Slot>& slots, const std::string& file,
-                                    const std::string& command) {
-  if (!command.empty()) return SamplesOf(command, slots, file);
+                                    const Pipe& pipe) {
+  if (!pipe.words.empty()) return SamplesOf(pipe, slots, file);
   DT_ASSIGN_OR_RETURN(const std::string text, io::ReadText(file, kMostBytes));
   return ParseText(slots, file, text);
 }

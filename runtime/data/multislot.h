@@ -47,9 +47,17 @@ struct Samples {
 // line is); `samples` is then of no use.
 absl::Status ParseSample(const std::vector<Slot>& slots, absl::string_view line, Samples& samples);
 
-// All lines of a file. With a `command` its standard output, the file being its standard input.
-// kInvalidArgument names file and line; kNotFound, kUnavailable: of the file or the command.
+// A command through which a file goes, and how long it may be silent; none where there are no
+// words.
+struct Pipe {
+  std::string words;
+  int64_t limit_seconds = 0;
+};
+
+// All lines of a file. With a command its standard output, the file being its standard input.
+// kInvalidArgument names file and line; kNotFound, kUnavailable, kDeadlineExceeded: of the file or
+// the command.
 absl::StatusOr<Samples> ReadSamples(const std::vector<Slot>& slots, const std::string& file,
-                                    const std::string& command);
+                                    const Pipe& pipe);
 
 }  // namespace dtranspile::data

@@ -7,6 +7,10 @@
 
 namespace dtranspile::exec {
 
+// Binding turns a node of the plan into an object that holds addresses, functions and
+// communicators, once, before the first step: steps then only run them. Neighbouring lookups that
+// do not depend on each other become one request. Errors get the op's name from the innermost node,
+// once (`failed_`).
 absl::StatusOr<BoundBody> Binder::Body(const std::vector<Node>& nodes) {
   BoundBody body;
   const size_t outer = tickets.size();
@@ -35,6 +39,7 @@ absl::StatusOr<BoundBody> Binder::Body(const std::vector<Node>& nodes) {
   return body;
 }
 
+// The address of a buffer for the instance (micro-batch, block) that is being bound.
 absl::StatusOr<std::byte*> Binder::Address(int id) const {
   const int64_t instance = buffer(id).stride > 0 ? scope.instance : 0;
   if (instance >= buffer(id).instances)
@@ -61,6 +66,8 @@ flight::Point Binder::PointOf(const Node& node, int comm, flight::Channel::Kind 
   return links.flight->AddPoint(node.op, plan.comms[static_cast<size_t>(comm)].name, kind, peer);
 }
 
+// The coordinate of this rank along several axes as one number, the last axis fastest. A time axis
+// contributes the micro-batch that runs, which is only known then (`weight`, `micro`).
 absl::StatusOr<RunningPlace> Binder::PlaceAlong(const std::vector<std::string>& axes) const {
   RunningPlace place;
   place.micro = scope.micro_at;

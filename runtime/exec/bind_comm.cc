@@ -28,6 +28,8 @@ absl::Status Pending::Wait(const Walk& walk) {
 
 namespace {
 
+// Starts an operation. Where its wait follows at once the two are one blocking call; a receive may
+// have been started ahead of its task already.
 class BoundStart : public BoundNode {
  public:
   BoundStart(const Node& node, comm::Communicator& comm, int row, flight::Point point,
@@ -94,6 +96,8 @@ absl::Status NoMember(const PlanComm& comm) {
                    subset.empty() ? "" : subset + ")", "; the op lacks its guard"));
 }
 
+// Buffers that are not needed on this rank may be null, but their counts still are part of the
+// header that members compare.
 absl::Status AddSegments(const std::vector<int>& ids, bool needed, const Binder& binder,
                          comm::Request& request, std::vector<comm::Segment>& segments) {
   for (int id : ids) {
@@ -118,6 +122,8 @@ bool MayBeginAhead(const StartNode& start, const comm::Communicator& comm, const
 
 }  // namespace
 
+// The request is made once, with fixed addresses; values whose extents only the step knows go by
+// ValueCollective in its place.
 BindResult Bind(const StartNode& start, const Node& node, Binder& binder) {
   const auto number = static_cast<size_t>(start.comm);
   comm::Communicator* comm = binder.links.comms[number];

@@ -56,6 +56,9 @@ class BoundKernel : public BoundNode {
     if (kernel_.unknown) pointers_.push_back(&fault_);  // after the table of extents
   }
 
+  // Kernels with extents that only the step knows read them off their arguments first, which also
+  // sizes the outputs. A fault cell collects the place of an integer division by zero: a kernel has
+  // no other way to fail.
   absl::Status Run(Walk&) override {
     int64_t rows = kernel_.rows;
     if (kernel_.unknown) {
@@ -150,6 +153,8 @@ void BoundCall::BindAttributes(const CallNode& call) {
            count(attributes_)};
 }
 
+// Values may have moved or grown since the last step, so that buffers of values are refreshed
+// before each call. Calls that do not know half precision get float32 copies.
 absl::Status BoundCall::Run(Walk&) {
   for (DtBuffer& buffer : buffers_)
     if (const auto* v = static_cast<const Value*>(buffer.value)) {
@@ -191,6 +196,7 @@ class BoundCopy : public BoundNode {
   };
   BoundCopy(const Node& node, End from, End to) : BoundNode(node), from_(from), to_(to) {}
 
+  // Four cases: value or fixed buffer on either side. Fixed ones must agree in bytes.
   absl::Status Run(Walk&) override {
     if (to_.value != nullptr)
       return from_.value != nullptr ? to_.value->Assign(*from_.value)

@@ -96,6 +96,9 @@ BindResult Bind(const CoordNode& coord, const Node& node, Binder& binder) {
   return std::make_unique<BoundCoord>(node, place, to);
 }
 
+// Takes this rank's part of a whole. The part's extents must be those of the plan's buffer, or the
+// plan was compiled for another mesh. Where a variable has memory for its own part only, that part
+// must fit.
 BindResult Bind(const SliceNode& slice, const Node& node, Binder& binder) {
   DT_ASSIGN_OR_RETURN(const RunningPlace place, binder.PlaceAlong(slice.layout.axes));
   DT_ASSIGN_OR_RETURN(std::byte* const from, binder.Address(slice.from));

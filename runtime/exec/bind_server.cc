@@ -203,6 +203,7 @@ class BoundLookups : public BoundNode {
       : BoundNode(node), point_(point), lookups_(std::move(lookups)) {}
   bool needs_others() const override { return true; }
 
+  // Several lookups in one request per server: all are prepared first, then sent together.
   absl::Status Run(Walk& walk) override {
     wanted_.clear();
     for (const auto& lookup : lookups_) {
@@ -303,6 +304,9 @@ BindResult Bind(const LookupNode& lookup, const Node& node, Binder& binder) {
   return LookupOf(lookup, node, binder);
 }
 
+// How many lookups from `at` on may be one request: they ask the same servers, and none writes
+// memory that another one reads or writes. By ranges of memory, since buffers may overlap in the
+// arena.
 size_t LookupsAt(const std::vector<Node>& nodes, size_t at, const Binder& binder) {
   std::vector<Range> taken, filled;
   const LookupNode* first = nullptr;

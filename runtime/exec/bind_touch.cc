@@ -87,6 +87,8 @@ BindResult Bind(const DrawNode& draw, const Node& node, Binder& binder) {
   return std::make_unique<BoundDraw>(node, *rows);
 }
 
+// Of an update by rows of a gradient only these rows are touched; any other node may read or write
+// all of them.
 std::unique_ptr<BoundNode> TouchFirst(const Node& node, std::unique_ptr<BoundNode> bound,
                                       std::vector<FirstTouch*> touched, const Binder& binder) {
   std::vector<FirstTouch*> some;

@@ -13,7 +13,9 @@
 #include "runtime/exec/checkpoint_folder.h"
 #include "runtime/exec/inputs.h"
 #include "runtime/exec/layout.h"
+#include "runtime/exec/shares.h"
 #include "runtime/exec/values.h"
+#include "runtime/io/filesystem.h"
 #include "runtime/io/output.h"
 #include "runtime/io/shared_folder.h"
 #include "runtime/io/tensor_record.h"
@@ -22,9 +24,10 @@
 namespace dtranspile::exec {
 namespace {
 
-// The file of a variable, of which others may write their parts at the same time.
-absl::Status WriteVariable(const std::string& folder, const Persistable& variable,
-                           const Executor& executor, bool part) {
+// The file of a variable, or of a share of it, of which others may write their parts at the same
+// time.
+absl::Status WriteVariable(const std::string& folder, const std::string& name,
+                           const Persistable& variable, const Executor& executor, bool part) {
   FirstTouch* const rows = part ? executor.untouched(variable.buffer) : nullptr;
   const Buffer& buffer = executor.plan().buffers[static_cast<size_t>(variable.buffer)];
   TensorView view = {buffer.dtype, buffer.dims, executor.data(variable.buffer)};
@@ -35,7 +38,7 @@ absl::Status WriteVariable(const std::string& folder, const Persistable& variabl
   const std::string header = io::RecordHeader(view.dtype, dims, {});
   const auto front = static_cast<int64_t>(header.size());
   DT_ASSIGN_OR_RETURN(const int64_t bytes, ByteCount(view.dtype, dims));
-  DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(folder, variable.name));
+  DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(folder, name));
   DT_ASSIGN_OR_RETURN(const io::SharedFile file, io::SharedFile::Open(path, front + bytes));
   DT_RETURN_IF_ERROR(file.WriteAt(header.data(), front, 0));
   absl::Status status;
@@ -64,6 +67,38 @@ absl::Status WriteVariable(const std::string& folder, const Persistable& variabl
   }
   DT_RETURN_IF_ERROR(status);
   return file.Sync();
+}
+
+// What shares there are of a variable, where ranks do not have it alike. All who write the first
+// one say the same.
+absl::Status WriteShares(const std::string& folder, const std::string& variable,
+                         const Shares& shares) {
+  const std::string text = TextOf(shares);
+  const auto bytes = static_cast<int64_t>(text.size());
+  DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(folder, SharesName(variable)));
+  DT_ASSIGN_OR_RETURN(const io::SharedFile file, io::SharedFile::Open(path, bytes));
+  DT_RETURN_IF_ERROR(file.WriteAt(text.data(), bytes, 0));
+  return file.Sync();
+}
+
+// What this rank has of a variable: as the variable where ranks have it alike, else as its share.
+// Of what is no sum the first share is the variable too, for readers that know one value of each.
+absl::Status WriteShare(const std::string& folder, const Persistable& variable,
+                        const WorkerConfig& config, const Executor& executor, bool part) {
+  const Shares shares = SharesOf(variable, config.mesh);
+  if (shares.alike()) {
+    // An earlier job that never finished this checkpoint may have had it otherwise.
+    DT_ASSIGN_OR_RETURN(const std::string stale, io::PathInside(folder, SharesName(variable.name)));
+    DT_RETURN_IF_ERROR(io::RemoveAll(stale));
+    return WriteVariable(folder, variable.name, variable, executor, part);
+  }
+  const int64_t share = shares.at(config.coordinates);
+  DT_RETURN_IF_ERROR(
+      WriteVariable(folder, ShareName(share, variable.name), variable, executor, part));
+  if (share > 0) return absl::OkStatus();
+  if (!shares.sums())
+    DT_RETURN_IF_ERROR(WriteVariable(folder, variable.name, variable, executor, part));
+  return WriteShares(folder, variable.name, shares);
 }
 
 std::atomic<bool> requested{false};
@@ -95,6 +130,8 @@ bool Checkpoints::Asked() {
   return asked_;
 }
 
+// Called at the end of every step (of a server: round): writes where a checkpoint is due or has
+// been asked for.
 absl::Status Checkpoints::After(int64_t rounds, const Executor& executor, bool asked) {
   asked_ |= asked;
   const bool due = Due(rounds);
@@ -109,6 +146,9 @@ absl::Status Checkpoints::After(int64_t rounds, const Executor& executor, bool a
                                                   " is not written: ", status.message()));
 }
 
+// Members write their shares into one unfinished folder; the last one to finish seals it with a
+// file that says step and feeds, and puts it in place by a rename (io::SharedFolder). So a folder
+// of a checkpoint's name is complete.
 absl::Status Checkpoints::Write(int64_t step, int64_t fed, const Executor& executor) const {
   const CheckpointConfig& c = *config_.checkpoint;
   std::map<std::string_view, const Persistable*> variables;
@@ -122,7 +162,7 @@ absl::Status Checkpoints::Write(int64_t step, int64_t fed, const Executor& execu
       if (found == variables.end())
         return absl::InvalidArgumentError(
             absl::StrCat("'", name, "' is no persistable of this rank"));
-      DT_RETURN_IF_ERROR(WriteVariable(folder.path(), *found->second, executor, part));
+      DT_RETURN_IF_ERROR(WriteShare(folder.path(), *found->second, config_, executor, part));
     }
   const Json seal = {{"step", step}, {"fed", fed}, {"digest", executor.plan().digest}};
   DT_ASSIGN_OR_RETURN(const bool complete,

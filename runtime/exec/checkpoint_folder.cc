@@ -42,6 +42,8 @@ std::string CheckpointName(int64_t step) {
   return name;
 }
 
+// By the number in the name. No folder, or none with a checkpoint, is no error: the run begins at
+// the beginning.
 absl::StatusOr<std::optional<FoundCheckpoint>> NewestCheckpoint(const std::string& folder) {
   std::optional<FoundCheckpoint> none;
   DT_ASSIGN_OR_RETURN(const io::Entry entry, io::Look(folder));
@@ -63,6 +65,8 @@ absl::StatusOr<std::optional<FoundCheckpoint>> NewestCheckpoint(const std::strin
   return std::optional<FoundCheckpoint>(found);
 }
 
+// Keeps the newest `keep` up to `step`; what a run that was ended left unfinished goes too.
+// Failures are no errors: the checkpoint that was just written is what counts.
 void RemoveOldCheckpoints(const std::string& folder, int64_t step, int keep) {
   const auto names = io::NamesIn(folder);
   if (!names.ok()) return;

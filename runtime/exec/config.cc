@@ -235,12 +235,20 @@ Json ToJson(const WorkerConfig& c) {
           {"flight_fd", c.flight_fd < 0 ? Json() : Json(c.flight_fd)}};
 }
 
-// Without servers ranks do not agree on a step, so that the one that writes has to be alone.
+// Servers are told by the rank that decides; others do not agree with it on a step, so that it has
+// to be the only one of them that writes.
 bool DecidesOnRequests(const WorkerConfig& config) {
   if (!config.checkpoint || config.serves) return false;
   const CheckpointConfig& c = *config.checkpoint;
   if (config.servers.empty()) return c.members.size() == 1 && c.member == c.members.front();
-  return std::any_of(config.servers.begin(), config.servers.end(),
+  const auto is_told = [&](const std::string& member) {
+    return member == c.member ||
+           std::any_of(config.servers.begin(), config.servers.end(), [&](const RpcConfig& rpc) {
+             return member.substr(0, member.rfind('.')) == rpc.role;
+           });
+  };
+  return std::all_of(c.members.begin(), c.members.end(), is_told) &&
+         std::any_of(config.servers.begin(), config.servers.end(),
                      [](const RpcConfig& rpc) { return rpc.number == 0; });
 }
 

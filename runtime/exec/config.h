@@ -104,7 +104,8 @@ absl::StatusOr<WorkerConfig> ReadConfig(const std::string& path);
 absl::StatusOr<WorkerConfig> ParseConfig(const std::string& name, const std::string& text);
 Json ToJson(const WorkerConfig& config);
 
-// Whether the rank decides when a checkpoint that a user asks for is written (checkpoint.h).
+// Whether the rank decides when a checkpoint that a user asks for is written (checkpoint.h): the
+// only one that writes, or the first of those who ask servers, where none of the others writes.
 bool DecidesOnRequests(const WorkerConfig& config);
 
 }  // namespace dtranspile::exec

@@ -56,6 +56,9 @@ DtContext::~DtContext() {
   for (const Chunk& chunk : chunks_) std::free(chunk.data);
 }
 
+// The boundary of the C ABI: a call returns 0, or another number after dt_fail has written a
+// message. Exceptions of the standard library's allocations end here. Scratch memory of the call
+// before is free again.
 absl::Status DtContext::Call(DtFunction function, const DtCall& call) {
   for (Chunk& chunk : chunks_) chunk.used = 0;
   chunk_ = 0;
@@ -76,6 +79,8 @@ void DtContext::Fail(const char* format, va_list arguments) {
   vsnprintf(message_, sizeof(message_), format, arguments);
 }
 
+// First fit from the current chunk on; the caller gets memory that is aligned for vectors and lives
+// until the call ends. Null where there is none.
 void* DtContext::Scratch(int64_t bytes) {
   if (bytes < 0) return nullptr;
   const int64_t size = (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
@@ -105,6 +110,8 @@ int32_t dt_fail(DtContext* context, const char* format, ...) {
   return 1;
 }
 
+// A call says the extents of an output. A value is resized; a buffer of fixed extents must have
+// them.
 int32_t dt_resize(DtContext* context, DtBuffer* buffer, const int64_t* dims, int32_t rank) {
   const absl::Span<const int64_t> extents(dims, static_cast<size_t>(rank));
   if (buffer->value != nullptr) {
@@ -125,6 +132,7 @@ int32_t dt_resize(DtContext* context, DtBuffer* buffer, const int64_t* dims, int
                  absl::StrJoin(planned, ", ").c_str());
 }
 
+// `grain` is the least number of items that is worth a thread.
 void dt_parallel(DtContext* context, int64_t extent, int64_t grain,
                  void (*body)(void*, int64_t, int64_t), void* arg) {
   if (extent <= 0) return;

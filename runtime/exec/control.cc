@@ -39,6 +39,10 @@ ControlChannel::~ControlChannel() {
   if (thread_.joinable()) thread_.join();
 }
 
+// The writer's thread. Lines wait in `unwritten_`, so that a step never waits for a slow launcher;
+// when nothing else is said for a while a line says that the rank is alive. The lock is released
+// while the pipe is full, with a bounded wait. Ends when everything is written, or when the
+// launcher is gone.
 void ControlChannel::Run() {
   std::unique_lock lock(mutex_);
   auto due = std::chrono::steady_clock::now() + kSignOfLife;
@@ -63,6 +67,7 @@ void ControlChannel::Run() {
   }
 }
 
+// Writes what the pipe takes without blocking, and keeps the rest. With the lock held.
 void ControlChannel::Write() {
   size_t at = 0;
   while (at < unwritten_.size() && !gone_) {

@@ -26,6 +26,9 @@ Executor::Executor(Plan plan, ExecutorOptions options)
   walk_.flight = options_.flight;
 }
 
+// Memory first (a plan that is too large fails before anything is opened), then the library of
+// kernels, after checking that this processor has the instructions that they were compiled for,
+// then binding.
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Load(Plan plan, ExecutorOptions options) {
   if (options.comms.size() != plan.comms.size())
     return absl::InvalidArgumentError(absl::StrCat(

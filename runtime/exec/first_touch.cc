@@ -155,6 +155,8 @@ void FirstTouch::Overwritten() {
   left_.store(0, std::memory_order_release);
 }
 
+// Rows that nobody has touched yet are read as what they begin as, without being made: a save does
+// not make a table grow.
 absl::Status FirstTouch::Read(int64_t begin, int64_t count, std::byte* to) {
   const std::lock_guard lock(mutex_);
   const auto bytes = static_cast<size_t>(row_bytes_);
@@ -168,6 +170,7 @@ absl::Status FirstTouch::Read(int64_t begin, int64_t count, std::byte* to) {
   return absl::OkStatus();
 }
 
+// One per draw node at the top of start-up. The layout must cut the variable as its buffer is cut.
 absl::StatusOr<FirstTouches> FirstTouches::Make(
     const Plan& plan, const Position& position,
     const std::function<DtFunction(const std::string&)>& find, const Storage& storage,

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/status.h"
+#include "runtime/exec/shares.h"
 #include "runtime/io/output.h"
 #include "runtime/tensor/widen.h"
 
@@ -86,9 +87,36 @@ absl::Status CheckInitial(const Tensor& read, const Persistable& p, const Plan& 
                    ", the program declares ", ShapeText(buffer.dtype, dims)));
 }
 
+// What this rank begins with of a variable whose one value is `whole`: of a sum all or nothing.
+Tensor ShareOfWhole(const WorkerConfig& config, const Persistable& variable, Tensor whole) {
+  const Shares shares = SharesOf(variable, config.mesh);
+  if (shares.sums() && shares.at(config.coordinates) > 0)
+    std::fill_n(whole.bytes.data(), whole.bytes.size(), std::byte{0});
+  return whole;
+}
+
+// Of ranks that share a variable out as those did who have written the folder each has its share
+// again; else the value is that of all shares, or the first one.
+absl::StatusOr<Tensor> ReadShare(const WorkerConfig& config, const Persistable& variable,
+                                 io::Elements elements) {
+  const std::string& folder = config.init->folder;
+  const Shares here = SharesOf(variable, config.mesh);
+  DT_ASSIGN_OR_RETURN(const Shares there, ReadShares(folder, variable.name));
+  if (!there.alike() && here == there) {
+    DT_ASSIGN_OR_RETURN(
+        const std::string path,
+        io::PathInside(folder, ShareName(here.at(config.coordinates), variable.name)));
+    return io::ReadTensorFile(path, elements);
+  }
+  DT_ASSIGN_OR_RETURN(Tensor whole, ReadWhole(folder, variable.name, elements));
+  return ShareOfWhole(config, variable, std::move(whole));
+}
+
 // Of a combined file every record is passed; those of other ranks and roles are not read.
-absl::Status ForEachOfCombined(const InitConfig& init, const Plan& plan, const Variables& variables,
-                               io::Elements elements, const UseInitial& use) {
+absl::Status ForEachOfCombined(const WorkerConfig& config, const Plan& plan,
+                               const Variables& variables, io::Elements elements,
+                               const UseInitial& use) {
+  const InitConfig& init = *config.init;
   std::map<std::string, const Persistable*> wanted;
   for (const Persistable* p : variables) wanted.emplace(p->name, p);
   std::vector<io::Expected> expected;
@@ -101,30 +129,34 @@ absl::Status ForEachOfCombined(const InitConfig& init, const Plan& plan, const V
     one.dims = WholeDims(plan, *found->second);
   }
   DT_ASSIGN_OR_RETURN(auto values, io::ReadCombined(init.combined, expected, elements));
-  for (auto& [name, value] : values) DT_RETURN_IF_ERROR(use(*wanted.at(name), std::move(value)));
+  for (auto& [name, value] : values) {
+    const Persistable& variable = *wanted.at(name);
+    DT_RETURN_IF_ERROR(use(variable, ShareOfWhole(config, variable, std::move(value))));
+  }
   return absl::OkStatus();
 }
 
 // One file per variable, of those that are given; others were found missing before.
-absl::Status ForEachOfFolder(const InitConfig& init, const MissingInitials& missing,
+absl::Status ForEachOfFolder(const WorkerConfig& config, const MissingInitials& missing,
                              const Plan& plan, const Variables& variables, io::Elements elements,
                              const UseInitial& use) {
   std::set<std::string> without(missing.made.begin(), missing.made.end());
   for (const auto& [p, from] : missing.copied) without.insert(p->name);
   for (const Persistable* p : variables) {
     if (without.count(p->name) > 0) continue;
-    DT_ASSIGN_OR_RETURN(const std::string path, io::PathInside(init.folder, p->name));
-    DT_ASSIGN_OR_RETURN(Tensor value, io::ReadTensorFile(path, elements));
+    DT_ASSIGN_OR_RETURN(const std::string path, io::PathInside(config.init->folder, p->name));
+    DT_ASSIGN_OR_RETURN(Tensor value, ReadShare(config, *p, elements));
     DT_RETURN_IF_ERROR(CheckInitial(value, *p, plan, path));
     DT_RETURN_IF_ERROR(use(*p, std::move(value)));
   }
   return absl::OkStatus();
 }
 
-// Whether a number is one of the type's; floats take any.
+// Whether a number is one of the type's. Floats take any that does not round to infinity.
 bool Holds(DType type, double value) {
-  const double most = type == DType::kInt32 ? 0x1p31 : 0x1p63;
+  if (type == DType::kFloat32) return std::isfinite(static_cast<float>(value));
   if (type != DType::kInt32 && type != DType::kInt64) return true;
+  const double most = type == DType::kInt32 ? 0x1p31 : 0x1p63;
   return value >= -most && value < most && std::trunc(value) == value;
 }
 
@@ -238,6 +270,11 @@ absl::StatusOr<MissingInitials> FindMissing(const InitConfig& init, const Plan& 
     if (!init.folder.empty()) {
       DT_ASSIGN_OR_RETURN(const std::string path, io::PathInside(init.folder, p->name));
       there = IsFile(path);
+      // Of a sum a checkpoint has the shares only.
+      if (!there) {
+        DT_ASSIGN_OR_RETURN(const Shares shares, ReadShares(init.folder, p->name));
+        there = !shares.alike() && shares.sums();
+      }
     }
     if (there) given[p->name] = p;
     else others.push_back(p);
@@ -270,11 +307,30 @@ absl::Status CheckInit(const WorkerConfig& config, const Plan& plan) {
       "there is no start-up program; give initial values with --init");
 }
 
-absl::Status ForEachInitial(const InitConfig& init, const MissingInitials& missing,
+// A sum is one value for any number of ranks, and so is what is alike; of what ranks have each of
+// its own nobody else can go on.
+absl::Status CheckShares(const WorkerConfig& config, const Plan& plan) {
+  if (!config.init || config.init->folder.empty()) return absl::OkStatus();
+  const std::string& folder = config.init->folder;
+  for (const Persistable& variable : plan.persistables) {
+    DT_ASSIGN_OR_RETURN(const Shares there, ReadShares(folder, variable.name));
+    const Shares here = SharesOf(variable, config.mesh);
+    if (there == here || there.alike() || (there.sums() && here.sums())) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        folder, ": has '", variable.name, "' of each of ", there.count(), " ranks (",
+        there.axes.front().state, "), this job has ", here.count(),
+        " of them: go on with the same job, or begin anew with the first rank's values, --init ",
+        folder));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ForEachInitial(const WorkerConfig& config, const MissingInitials& missing,
                             const Plan& plan, const Variables& variables, io::Elements elements,
                             const UseInitial& use) {
-  return init.folder.empty() ? ForEachOfCombined(init, plan, variables, elements, use)
-                             : ForEachOfFolder(init, missing, plan, variables, elements, use);
+  return config.init->folder.empty()
+             ? ForEachOfCombined(config, plan, variables, elements, use)
+             : ForEachOfFolder(config, missing, plan, variables, elements, use);
 }
 
 // What the launcher does before it starts any process: all feeds and initial values are opened and
@@ -288,7 +344,7 @@ absl::Status CheckInputs(const WorkerConfig& config, const Plan& plan) {
   if (!config.init) return absl::OkStatus();
   const Variables variables = AllVariables(plan);
   DT_ASSIGN_OR_RETURN(const MissingInitials missing, FindMissing(*config.init, plan, variables));
-  return ForEachInitial(*config.init, missing, plan, variables, io::Elements::kSkip,
+  return ForEachInitial(config, missing, plan, variables, io::Elements::kSkip,
                         [](const Persistable&, Tensor) { return absl::OkStatus(); });
 }
 

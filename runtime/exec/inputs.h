@@ -54,6 +54,10 @@ absl::Status CheckPerStep(const WorkerConfig& config, const Plan& plan);
 // Whether there is something to start from at all.
 absl::Status CheckInit(const WorkerConfig& config, const Plan& plan);
 
+// kFailedPrecondition where a checkpoint has shares of a variable that every rank of another job
+// has of its own: ranks of this one, which is shared out in another way, could not go on from them.
+absl::Status CheckShares(const WorkerConfig& config, const Plan& plan);
+
 // Which of a plan's variables `init` has no value for.
 struct MissingInitials {
   std::vector<std::string> made;  // the start-up program makes them
@@ -64,10 +68,11 @@ struct MissingInitials {
 absl::StatusOr<MissingInitials> FindMissing(const InitConfig& init, const Plan& plan,
                                             const Variables& variables);
 
-// Reads the whole value of every one of these variables that is not `missing`; type and extents fit
-// the plan's (FitsOrWidens).
+// Reads what this rank begins with of every one of these variables that is not `missing`, as a
+// whole variable of which it may have a part; type and extents fit the plan's (FitsOrWidens). Of a
+// sum over ranks that is one value in `config.init` the first rank has all, the others zeros.
 using UseInitial = std::function<absl::Status(const Persistable&, Tensor)>;
-absl::Status ForEachInitial(const InitConfig& init, const MissingInitials& missing,
+absl::Status ForEachInitial(const WorkerConfig& config, const MissingInitials& missing,
                             const Plan& plan, const Variables& variables, io::Elements elements,
                             const UseInitial& use);
 

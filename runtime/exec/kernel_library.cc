@@ -21,6 +21,7 @@ struct Feature {
 // The instruction sets that a vectoriser picks by itself. Features outside this table (crypto,
 // cache control, tuning) are used by intrinsics only, which generated kernels have none of.
 #define DT_FEATURE(name, id) {name, __builtin_cpu_supports(id) != 0}
+// Names of LLVM's features, and whether this processor has them.
 const Feature* Features(size_t& count) {
   __builtin_cpu_init();
   static const Feature features[] = {
@@ -56,6 +57,7 @@ const Feature* Features(size_t& count) {
 
 }  // namespace
 
+// All symbols are resolved now, and none are given to other libraries.
 absl::StatusOr<KernelLibrary> KernelLibrary::Open(const std::string& path) {
   // Opening a pipe would wait for its writer.
   DT_ASSIGN_OR_RETURN(const io::Entry entry, io::Look(path));
@@ -96,6 +98,8 @@ absl::StatusOr<DtKernel> KernelLibrary::Find(const std::string& name) const {
   return reinterpret_cast<DtKernel>(symbol);
 }
 
+// An illegal instruction would end the rank with a signal; a missing feature is said by name
+// instead.
 absl::Status CheckTarget(const std::string& cpu, const std::string& features) {
   size_t count = 0;
   const Feature* table = Features(count);

@@ -34,6 +34,9 @@ absl::StatusOr<Place> PlaceOf(const std::vector<std::string>& axes, const Positi
   return place;
 }
 
+// Prepares what the closed forms below need. Parts that are cut flat on top of a cut of a dim have
+// an inner layout. Hashed blocks have no closed form: the part of each is computed by the hash of
+// its name, the same as the framework's, and its place is where the part ended before.
 Parts::Parts(const Layout& layout, int64_t of) : layout_(layout), of_(of), along_(of) {
   if (layout.flat_parts > 1) {
     auto inner = std::make_shared<Inner>();

@@ -27,6 +27,9 @@ void Prefault(std::byte* data, size_t bytes) {
 
 }  // namespace
 
+// Anonymous memory, aligned to huge pages where it is that large. kNow touches all pages, so that
+// no step pays for page faults; kWhenWritten leaves that to the first write, in small pages, for
+// tables of which most rows are never used.
 absl::StatusOr<Block> Block::Allocate(int64_t bytes, const char* what, Pages pages) {
   Block block;
   if (bytes == 0) return block;

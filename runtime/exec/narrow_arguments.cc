@@ -34,6 +34,8 @@ void TakeOver(const Value& from, Value& to) {
 
 }  // namespace
 
+// Which arguments need a float32 copy: those of a half type that the call does not take (`types`
+// are the bits of element types that it does).
 NarrowArguments::NarrowArguments(uint64_t types, const std::vector<DtBuffer>& buffers,
                                  const std::vector<int>& outputs, DtFunction convert)
     : convert_(convert) {
@@ -79,6 +81,7 @@ absl::Status NarrowArguments::Widen(DtContext& context, std::vector<DtBuffer>& b
   return absl::OkStatus();
 }
 
+// After the call: the program's own buffers are put back, and results rounded into them.
 absl::Status NarrowArguments::Narrow(DtContext& context, std::vector<DtBuffer>& buffers) {
   for (Entry& entry : entries_) {
     DtBuffer& buffer = buffers[entry.at];

@@ -46,6 +46,8 @@ auto& RangeOf(Ranges& ranges, int64_t offset) {
 
 }  // namespace
 
+// Persistent buffers that overlap (views, parts of a flat variable) form one range, which is kept
+// or left out as a whole. Sorted by offset, longer ones first.
 std::vector<Storage::Range> Storage::RangesOf(const Plan& plan) {
   std::vector<Range> all, ranges;
   for (const Buffer& buffer : plan.buffers)
@@ -82,6 +84,9 @@ absl::Status Storage::Keep(const Plan& plan, const Position& position, std::vect
   return absl::OkStatus();
 }
 
+// Gives every buffer its address. Of persistent ranges a rank may keep only the beginning, its own
+// part: `kept` is how many bytes of a buffer are there, and a buffer of which there is nothing has
+// no address. Constants are filled in, and their pages made read-only.
 absl::Status Storage::Place(const Plan& plan, const std::vector<Range>& ranges) {
   const Block* blocks[] = {&arena_, &persistent_, &constants_};
   for (const Buffer& buffer : plan.buffers) {
@@ -105,6 +110,8 @@ absl::Status Storage::Place(const Plan& plan, const std::vector<Range>& ranges) 
   return constants_.Seal();
 }
 
+// `shared`: the arena lies in memory that other ranks of the host can map, so that collectives read
+// it in place.
 absl::StatusOr<Storage> Storage::Make(const Plan& plan, const Position& position, bool shared) {
   std::vector<Range> ranges = RangesOf(plan);
   DT_RETURN_IF_ERROR(Keep(plan, position, ranges));

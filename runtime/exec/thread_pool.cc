@@ -99,6 +99,10 @@ ThreadPool::~ThreadPool() {
 
 int ThreadPool::CurrentThread() { return current_thread; }
 
+// Deals the pieces out in equal ranges, one per thread; a thread that is done takes from the others
+// (RunPieces). Loops inside of a task run on the thread they are in. Everything the workers read is
+// written before the epoch changes, which is what they wait for. The caller works too, and then
+// waits for the last piece.
 void ThreadPool::Run(int64_t pieces, Task task, void* arg) {
   if (pieces <= 1 || workers_.empty() || inside_task) {
     for (int64_t piece = 0; piece < pieces; ++piece) task(arg, piece);

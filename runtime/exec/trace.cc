@@ -28,6 +28,8 @@ void Trace::Add(const char* name, int row, int64_t begin_ns, int64_t end_ns) {
   else events_.push_back({name, row, begin_ns, end_ns});
 }
 
+// The Trace Event Format of Chrome's about:tracing and Perfetto: complete events ("X") with times
+// in microseconds; a process per rank, a row for the steps and one per communicator.
 absl::Status Trace::Write(const std::string& path, int process, const std::string& title,
                           const std::vector<std::string>& comms) const {
   Json events = Json::array();

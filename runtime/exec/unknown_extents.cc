@@ -23,6 +23,8 @@ absl::Status NoElements(const UnknownExtents& unknown,
       absl::StrCat("a mean, maximum or minimum of no elements has no value", of));
 }
 
+// `shape` has -k - 1 where the k-th unknown stands: the first argument that has it decides, and all
+// others must agree.
 absl::Status ReadExtents(const std::vector<int64_t>& shape, const ValueArgument& argument,
                          std::vector<int64_t>& unknowns) {
   const std::vector<int64_t>& dims = argument.value->dims;
@@ -53,6 +55,9 @@ absl::Status Multiply(const UnknownExtents::Product& product, const std::vector<
 
 }  // namespace
 
+// What is read decides the unknowns, what is written is sized by them. Then the kernel's table is
+// filled: each entry is a product of unknowns and a factor, computed with overflow checks. An
+// output whose rows are those of a ragged input gets its offsets.
 absl::Status BindExtents(const UnknownExtents& unknown, const std::vector<ValueArgument>& arguments,
                          BoundExtents& bound) {
   bound.unknowns.assign(static_cast<size_t>(unknown.count), -1);

@@ -37,6 +37,8 @@ void Value::Swap(Value& other) noexcept {
   std::swap(capacity_, other.capacity_);
 }
 
+// Memory only grows, so that a step allocates nothing once the largest extents have been seen. The
+// contents are lost when it grows.
 absl::Status Value::Resize(absl::Span<const int64_t> extents) {
   // Equal extents stay where they are: `extents` may be (a part of) them.
   if (absl::MakeConstSpan(dims) != extents)
@@ -70,6 +72,7 @@ absl::Status Value::Assign(const TensorView& view) {
   return absl::OkStatus();
 }
 
+// A deep copy, into memory that is there already where it is large enough.
 absl::Status Value::Assign(const Value& other) {
   if (this == &other) return absl::OkStatus();
   kind = other.kind;

@@ -41,6 +41,7 @@ ValueCollective::ValueCollective(comm::Communicator& comm, comm::Kind kind, comm
       own_(kHeader),
       headers_(kHeader * comm.size()) {}
 
+// The first round: this rank's header, of kHeader integers. Of SelectedRows the rank is -1.
 absl::StatusOr<comm::Ticket> ValueCollective::Start() {
   std::fill(own_.begin(), own_.end(), 0);
   if (input_.kind == Value::Kind::kRows) {
@@ -117,6 +118,8 @@ absl::Status ValueCollective::GatherTensor() {
   return absl::OkStatus();
 }
 
+// all_gather takes equal parts, so that each is padded to the largest, and the padding is left out
+// again. `unit` elements make up a row.
 absl::Status ValueCollective::GatherParts(DType dtype, const std::byte* part, int64_t unit,
                                           std::byte* all) {
   int64_t most = 0;
@@ -141,6 +144,8 @@ absl::Status ValueCollective::GatherParts(DType dtype, const std::byte* part, in
   return absl::OkStatus();
 }
 
+// The sum of SelectedRows is the list of all rows of all ranks, in the order of ranks: a row may
+// occur several times, and whoever uses it adds them up.
 absl::Status ValueCollective::GatherRows() {
   int64_t total = 0;
   for (int rank = 0; rank < comm_.size(); ++rank) total += header(rank)[kRows];

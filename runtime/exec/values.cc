@@ -141,7 +141,7 @@ absl::Status Initialise(const WorkerConfig& config, Executor& executor) {
                  absl::StrJoin(missing.made, ", ").c_str());
     DT_RETURN_IF_ERROR(executor.RunStartup());
   }
-  DT_RETURN_IF_ERROR(ForEachInitial(*config.init, missing, plan, variables, io::Elements::kRead,
+  DT_RETURN_IF_ERROR(ForEachInitial(config, missing, plan, variables, io::Elements::kRead,
                                     [&](const Persistable& variable, Tensor read) {
                                       return SetVariable(executor, variable, std::move(read));
                                     }));
@@ -238,6 +238,8 @@ absl::Status Save(const WorkerConfig& config, const Executor& executor) {
     DT_RETURN_IF_ERROR(
         write(config.save_parts, name, [&](const Persistable& p) -> absl::StatusOr<TensorView> {
           DT_ASSIGN_OR_RETURN(TensorView view, ViewOf(executor, p.buffer));
+          // A term of a sum that is whole on every rank.
+          if (!p.layout) return view;
           DT_ASSIGN_OR_RETURN(const Place place, PlaceOf(p, executor));
           if (!HasPad(*p.layout)) view.dims = Parts(*p.layout, place.of).dims(place.at);
           return view;

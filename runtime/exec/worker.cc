@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/printable.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/checkpoint.h"
 #include "runtime/exec/config.h"
@@ -233,6 +234,7 @@ void Worker::BeginRecording(const Plan& plan) {
                           requests, flight::Channel::Kind::kClients);
 }
 
+// Tables and handlers are collected from the plan before trainers may ask.
 absl::Status Worker::OpenServer() {
   DT_ASSIGN_OR_RETURN(std::vector<Table> tables, TablesOf(config_, *executor_));
   std::vector<Rounds::Handler> handlers;
@@ -368,6 +370,8 @@ absl::Status Worker::Finish() {
   return absl::OkStatus();
 }
 
+// A server serves rounds until its trainers have left; any other rank runs its steps. `stepping_`
+// and `meeting_` tell the reporter what an error interrupted.
 absl::Status Worker::Run() {
   DT_RETURN_IF_ERROR(Load());
   stepping_ = true;
@@ -437,7 +441,7 @@ int RunWorker(const std::string& path, const WorkerLinks& links) {
   HearRequests();
   const auto config = ReadConfig(path);
   if (!config.ok()) {
-    std::fprintf(stderr, "%s\n", std::string(config.status().message()).c_str());
+    std::fprintf(stderr, "%s\n", Printable(std::string(config.status().message())).c_str());
     return kWorkerUsage;
   }
   return RunRank(*config, links).status.ok() ? kWorkerDone : kWorkerFailed;

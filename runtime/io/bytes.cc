@@ -28,6 +28,7 @@ class FileBytes : public ByteSource {
   ~FileBytes() override { close(descriptor_); }
 
  private:
+  // pread leaves the descriptor's position alone, so that threads may share a file.
   absl::Status Fetch(int64_t offset, int64_t count, void* to) const override {
     // One call transfers 2 GiB at most.
     constexpr int64_t kPart = int64_t{1} << 30;

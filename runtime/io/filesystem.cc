@@ -188,6 +188,8 @@ absl::StatusOr<std::string> TemporaryFolder() {
       "; set TMPDIR to a folder that is there"));
 }
 
+// Resolves a path component by component, as the kernel would, and asks of each who may change it.
+// The number of components is bounded, since links may form a loop.
 absl::Status CheckPrivate(const std::string& folder) {
   // From the root down, a link by itself and then where it leads: whoever owns one of these decides
   // what is found at the end.

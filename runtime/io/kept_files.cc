@@ -32,6 +32,9 @@ absl::Status KeptFiles::Link(const std::string& below) {
   return absl::OkStatus();
 }
 
+// An entry of the old folder that nothing new stands in the place of is linked into the new one:
+// hard links share the file, so that nothing is copied. Folders cannot be linked and are made
+// again.
 absl::Status KeptFiles::LinkOne(const std::string& name) {
   const std::string from = old_ + name, to = fresh_ + name;
   struct stat info;
@@ -65,6 +68,8 @@ absl::Status KeptFiles::LinkOne(const std::string& name) {
   return absl::OkStatus();
 }
 
+// What appeared in the old folder after it was listed, by another process, is moved behind the
+// swap.
 void KeptFiles::MoveLate(const std::string& old, const std::string& fresh,
                          const std::string& below) const {
   const absl::StatusOr<std::vector<std::string>> names = NamesIn(old + below);

@@ -48,6 +48,8 @@ absl::StatusOr<NpyFile> NpyFile::Open(const std::string& path) {
   return Open(std::move(source));
 }
 
+// The format: numpy.lib.format. Only the header is read; the length of the file must be that of the
+// elements.
 absl::StatusOr<NpyFile> NpyFile::Open(std::unique_ptr<ByteSource> source) {
   Cursor cursor(*source);
   DT_ASSIGN_OR_RETURN(NpyHeaderFields fields, ReadNpyHeader(cursor));
@@ -70,6 +72,8 @@ absl::StatusOr<NpyFile> NpyFile::Open(std::unique_ptr<ByteSource> source) {
   return file;
 }
 
+// A box of elements, row-major into `out`. Arrays in Fortran order are row-major with reversed
+// dims: read like that, then transposed in memory.
 absl::Status NpyFile::ReadBox(const std::vector<int64_t>& starts,
                               const std::vector<int64_t>& counts, void* out) const {
   const auto fail = [&](size_t d) {
@@ -111,6 +115,7 @@ absl::StatusOr<Tensor> NpyFile::ReadAll() const {
   return tensor;
 }
 
+// Dim 0 is the step, so that `dim` of an entry is dim + 1 of the file.
 absl::Status NpyFile::ReadStep(int64_t step, int dim, int64_t begin, int64_t count,
                                void* out) const {
   if (dim < 0 || static_cast<size_t>(dim) + 1 >= dims_.size()) {

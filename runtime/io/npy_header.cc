@@ -72,6 +72,8 @@ absl::StatusOr<NpyHeaderFields> ParseFields(LiteralCursor& text) {
 
 }  // namespace
 
+// Magic, version, length (16 bits in version 1, 32 later), and a Python dict literal, which is
+// parsed by a grammar of its own and not evaluated.
 absl::StatusOr<NpyHeaderFields> ReadNpyHeader(Cursor& cursor) {
   unsigned char start[8];
   DT_RETURN_IF_ERROR(cursor.Read("the magic of .npy", sizeof start, start));

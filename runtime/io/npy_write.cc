@@ -10,6 +10,8 @@
 
 namespace dtranspile::io {
 
+// Version 1.0, filled with blanks so that the data begins at a multiple of 64 bytes, as NumPy
+// writes it.
 std::string NpyHeader(DType dtype, const std::vector<int64_t>& dims) {
   std::string dict =
       absl::StrCat("{'descr': '", NumpyFromDType(dtype), "', 'fortran_order': False, 'shape': (",

@@ -127,6 +127,9 @@ EndingSignalsHeld::EndingSignalsHeld() {
 
 EndingSignalsHeld::~EndingSignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
+// A folder with a locked marker file in it: the lock goes with the process, however it ends, and
+// tells folders in use from those that were left. Another process may remove a fresh folder before
+// it is marked; then the next name is tried.
 absl::StatusOr<OwnedFolder> OwnedFolder::Make(const std::string& below, const std::string& prefix,
                                               const std::string& purpose) {
   // A folder that is made and not yet known to the signal handler would be left.
@@ -152,6 +155,8 @@ absl::StatusOr<OwnedFolder> OwnedFolder::Make(const std::string& below, const st
   return absl::UnavailableError(below + ": folders there are removed as soon as they are made");
 }
 
+// Removes what ended processes have left: folders of this prefix, owner and mode whose marker
+// nobody has locked.
 void OwnedFolder::ClearLeft(const std::string& below, const std::string& prefix,
                             const std::function<void(const std::string& folder)>& finish) {
   const absl::StatusOr<std::vector<std::string>> names = NamesIn(below);

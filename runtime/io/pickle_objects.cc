@@ -208,6 +208,8 @@ absl::Status SetDTypeState(PickleHeap& heap, const Items& state) {
 
 }  // namespace
 
+// A pickle may name any function of Python. Here the names are rows of a closed table, and all
+// others are refused: nothing is ever imported or called but the rows' own functions.
 absl::StatusOr<PickleRef> FindGlobal(PickleHeap& heap, const std::string& module,
                                      const std::string& name) {
   for (const Row& row : kRows) {
@@ -239,6 +241,7 @@ absl::StatusOr<PickleRef> CallGlobal(PickleHeap& heap, PickleRef function, Pickl
                       absl::StrCat(NameOf(row), ": ", result.status().message()));
 }
 
+// Opcode BUILD: what __setstate__ of a dtype or an array would do, and of nothing else.
 absl::Status SetState(PickleHeap& heap, PickleRef object, PickleRef state) {
   const PickleKind kind = heap[object].kind;
   if ((kind != PickleKind::kArray && kind != PickleKind::kDType) ||

@@ -172,6 +172,8 @@ absl::StatusOr<Tensor> StateBuilder::Join(const std::string& key, const Entries&
   return whole;
 }
 
+// Each entry says of one array the names of its slices and its shape. The slices are no values of
+// the state, and are removed from it.
 absl::Status StateBuilder::JoinSlices(PickleRef info, PickleState* state) {
   DT_ASSIGN_OR_RETURN(const Entries arrays, EntriesOf(kSlices, info));
   std::set<std::string> used;

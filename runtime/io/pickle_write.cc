@@ -127,6 +127,7 @@ void EmitArray(Emitter& out, const TensorView& value) {
 
 }  // namespace
 
+// PROTO 4, EMPTY_DICT, MARK, key and value for each, SETITEMS, STOP.
 absl::Status WritePickleState(const std::string& path,
                               const std::map<std::string, TensorView>& values) {
   DT_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(path));

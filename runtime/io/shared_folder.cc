@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,6 +101,26 @@ absl::Status SharedFile::Sync() const {
   return fsync(descriptor_) == 0 ? absl::OkStatus() : Failed(path_, "syncing");
 }
 
+absl::StatusOr<FolderUse> FolderUse::Begin(const std::string& folder, Kind kind) {
+  FolderUse use(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (use.descriptor_ < 0) return Failed(folder, "opening the folder");
+  int taken = 0;
+  while ((taken = flock(use.descriptor_, (kind == kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB)) != 0 &&
+         errno == EINTR) {
+  }
+  if (taken != 0 && errno == EWOULDBLOCK)
+    return absl::FailedPreconditionError(absl::StrCat(
+        folder, ": another run writes there; wait until it has ended, or name another folder"));
+  return use;
+}
+
+FolderUse::FolderUse(FolderUse&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+FolderUse::~FolderUse() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
 absl::StatusOr<SharedFolder> SharedFolder::Open(const std::string& below, const std::string& name) {
   SharedFolder folder(absl::StrCat(below, "/", kUnfinishedPrefix, name),
                       absl::StrCat(below, "/", name));
@@ -118,6 +139,10 @@ void SharedFolder::Forget(const std::string& below, const std::string& member,
   }
 }
 
+// Each member writes a mark when its files are there; whoever then sees the marks of all writes the
+// seal, exclusively, and puts the folder in place by a rename. Every step is synced before the
+// next, so that after a power failure a folder in place is complete. Returns whether this member
+// was the one.
 absl::StatusOr<bool> SharedFolder::Finish(const std::string& member,
                                           const std::vector<std::string>& members,
                                           const std::string& seal, const std::string& text) const {

@@ -55,6 +55,23 @@ class SharedFolder {
   std::string path_, target_;
 };
 
+// While it lives the folder is one job's: two that fill folders of one name would mix what they
+// have.
+class FolderUse {
+ public:
+  // kAlone: by one process for all. kTogether: by several of one job, which nobody tells from those
+  // of another. kFailedPrecondition where others use it otherwise; file systems without locks let
+  // everybody in.
+  enum Kind { kAlone, kTogether };
+  static absl::StatusOr<FolderUse> Begin(const std::string& folder, Kind kind);
+  FolderUse(FolderUse&& other) noexcept;
+  ~FolderUse();
+
+ private:
+  explicit FolderUse(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_;
+};
+
 // Names below `below` of folders that are not whole.
 inline constexpr char kUnfinishedPrefix[] = ".dtranspile-unfinished-";
 

@@ -79,6 +79,8 @@ void PutVarint(uint64_t value, std::string* out) {
 
 }  // namespace
 
+// Message VarType.TensorDesc of the framework's framework.proto: data_type = 1, dims = 2, which may
+// be packed or not. By hand, since the runtime does not link protobuf.
 absl::StatusOr<TensorDesc> ParseTensorDesc(const std::string& bytes) {
   WireReader reader(bytes.data(), bytes.data() + bytes.size());
   TensorDesc desc;

@@ -10,6 +10,7 @@
 #include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
 #include "runtime/io/owned_folder.h"
+#include "runtime/io/shared_folder.h"
 #include "runtime/launch/flights.h"
 #include "runtime/launch/meeting.h"
 #include "runtime/launch/process.h"
@@ -27,6 +28,8 @@ namespace {
 // killed in between leaves the old variables, and a folder that the next run clears.
 class SavedParts {
  public:
+  // Shares the saving of variables out to the ranks. Variables that lie in parts are written as
+  // parts first and joined when all ranks are done.
   absl::Status Begin(const std::string& save, std::vector<Rank>& ranks) {
     DT_ASSIGN_OR_RETURN(variables_, ShareSaving(save, ranks));
     if (variables_.empty()) return absl::OkStatus();
@@ -168,7 +171,15 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
   for (Rank& rank : ranks.ranks) configs.push_back(&rank.config);
   DT_RETURN_IF_ERROR(
       meeting.Begin({spec.backend, spec.token, spec.interface, spec.timeout_seconds}, configs));
-  if (spec.checkpoints) DT_RETURN_IF_ERROR(io::MakeFolders(spec.checkpoints->folder));
+  std::optional<io::FolderUse> checkpoints;
+  if (spec.checkpoints) {
+    const std::string& folder = spec.checkpoints->folder;
+    DT_RETURN_IF_ERROR(io::MakeFolders(folder));
+    DT_ASSIGN_OR_RETURN(
+        io::FolderUse use,
+        io::FolderUse::Begin(folder, spec.part ? io::FolderUse::kTogether : io::FolderUse::kAlone));
+    checkpoints.emplace(std::move(use));
+  }
   DT_RETURN_IF_ERROR(ShareCheckpoints(spec, ranks.ranks));
   SavedParts parts;
   DT_RETURN_IF_ERROR(parts.Begin(spec.save, ranks.ranks));

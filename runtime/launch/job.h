@@ -64,6 +64,7 @@ struct JobSpec {
   std::string token;  // of the job (runtime/comm/token.h); "": a new one
   std::vector<exec::FeedConfig> feeds;
   std::optional<exec::InitConfig> init;
+  bool resumes = false;  // `init` is a checkpoint, with which every rank is to go on exactly
   std::map<std::string, std::vector<double>> per_step;
   int64_t steps = 1;       // of ranks that no server is; servers run until the others have left
   int64_t first_step = 0;  // see WorkerConfig

@@ -7,6 +7,8 @@
 
 namespace dtranspile::launch {
 
+// Reads until the pipe is empty; a line of more than `limit_` bytes is cut. Returns false at the
+// end, when the rest without a newline counts as a line.
 bool Lines::Read(int fd, std::vector<std::string>& lines) {
   constexpr size_t kPiece = 1 << 16;
   char piece[kPiece];

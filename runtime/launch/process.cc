@@ -132,6 +132,10 @@ absl::StatusOr<std::string> FindWorker(const std::string& given) {
   return path;
 }
 
+// The child gets its configuration in a file in memory, a control channel, a log and (if any) the
+// flight recorder's memory at fixed descriptor numbers, and a process group of its own. Between
+// fork and exec only async-signal-safe calls are made (Become), on memory that was prepared before.
+// A pidfd makes its end an event for poll.
 absl::StatusOr<Process> Process::Start(const std::string& binary, const std::string& config,
                                        const std::string& flag, int flight) {
   DT_ASSIGN_OR_RETURN(Pipe control, MakePipe());
@@ -200,6 +204,7 @@ void Process::Signal(int signal) {
   kill(-pid_, SIGCONT);
 }
 
+// Does not wait. `how` is empty where the process ended well.
 bool Process::Reap(std::string& how) {
   int status = 0;
   if (!running() || waitpid(pid_, &status, WNOHANG) != pid_) return false;

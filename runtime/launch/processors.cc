@@ -71,6 +71,9 @@ int AllowedProcessors() {
 
 }  // namespace
 
+// The least CPU quota on the way up from this process's control group, in processors; 0 where there
+// is none. `groups` is the text of /proc/self/cgroup, `root` where control groups are mounted;
+// versions 1 and 2 and the hybrid of both.
 double GrantedProcessors(const std::string& groups, const std::string& root) {
   double least = 0;
   for (const absl::string_view line : absl::StrSplit(groups, '\n')) {

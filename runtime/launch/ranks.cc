@@ -191,6 +191,7 @@ absl::Status CheckInputsOf(const JobSpec& spec, const Rank& rank) {
   exec::WorkerConfig config = rank.config;
   for (const auto& [name, values] : spec.per_step)
     if (exec::FindPersistable(*rank.plan, name) != nullptr) config.per_step[name] = values;
+  if (spec.resumes) DT_RETURN_IF_ERROR(exec::CheckShares(config, *rank.plan));
   return exec::CheckInputs(config, *rank.plan);
 }
 

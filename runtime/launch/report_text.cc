@@ -55,6 +55,7 @@ absl::Status AddFetches(Text& text, const StepLog& log,
   return text.Add("}");
 }
 
+// JSON of one rank: facts, then the lists of fetches and of times per step.
 absl::Status AddRank(Text& text, const StepLog& log, const Report::Rank& rank) {
   const RankRecord& record = rank.record;
   const Json facts = {{"role", rank.role},

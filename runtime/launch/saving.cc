@@ -4,11 +4,14 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/inputs.h"
 #include "runtime/exec/layout.h"
+#include "runtime/exec/shares.h"
 #include "runtime/io/output.h"
 #include "runtime/io/tensor_record.h"
 #include "runtime/launch/groups.h"
@@ -68,21 +71,25 @@ struct Share {
 
 // Who writes what, while ranks are looked at in their order.
 // Every variable is written once: whole ones by the first rank that has them, each part of a cut
-// one by the first rank that has this part. Ranks that have the same variable must have it cut
-// alike, or parts would not fit together.
+// one by the first rank that has this part, and so each share where ranks do not have it alike.
+// Ranks that have the same variable must have it cut alike, or parts would not fit together.
 class Sharing {
  public:
-  explicit Sharing(size_t ranks) : shares_(ranks) {}
+  // kOneValue: files have one value per variable, so that of shares which are no terms of a sum the
+  // first one is written, and terms are to be put together.
+  enum Kind { kAllShares, kOneValue };
+  Sharing(Kind kind, size_t ranks) : kind_(kind), shares_(ranks) {}
 
   const Share& of(size_t index) const { return shares_[index]; }
 
+  // The first rank that has a whole variable writes it; of a cut one, the first rank that has each
+  // part. A variable that is whole on some ranks and cut on others, or cut in two ways, cannot be
+  // saved as one.
   absl::Status Add(size_t index, const Rank& rank, const Persistable& variable) {
-    if (!variable.layout) {
-      if (!whole_.insert(variable.name).second) return absl::OkStatus();
-      if (cut_.count(variable.name) > 0) return Disagree(rank, variable);
-      shares_[index].whole.push_back(variable.name);
-      return absl::OkStatus();
-    }
+    const exec::Shares shares = exec::SharesOf(variable, rank.config.mesh);
+    const bool one = kind_ == kOneValue && !shares.sums();
+    const int64_t share = one ? 0 : shares.at(rank.config.coordinates);
+    if (!variable.layout) return AddWhole(index, rank, variable, share);
     if (whole_.count(variable.name) > 0) return Disagree(rank, variable);
     DT_ASSIGN_OR_RETURN(
         const exec::Place place,
@@ -90,16 +97,16 @@ class Sharing {
     const auto [found, added] = cut_.emplace(variable.name, CutVariable{});
     CutVariable& cut = found->second;
     if (added) {
-      const auto buffer = static_cast<size_t>(variable.buffer);
-      cut = {variable.name, rank.plan->buffers[buffer].dtype, *variable.layout, place.of, {}};
+      cut = Begun(rank, variable);
+      cut.parts = place.of;
     }
-    if (cut.parts != place.of || cut.layout.kind != variable.layout->kind ||
-        cut.layout.whole != variable.layout->whole)
+    if (cut.parts != place.of || cut.layout->kind != variable.layout->kind ||
+        cut.layout->whole != variable.layout->whole)
       return Disagree(rank, variable);
-    if (exec::Parts(cut.layout, cut.parts).extent(place.at) == 0 ||
-        !written_.insert({variable.name, place.at}).second)
+    if (exec::Parts(*cut.layout, cut.parts).extent(place.at) == 0 ||
+        !written_.insert({variable.name, share, place.at}).second)
       return absl::OkStatus();
-    cut.writers.emplace_back(place.at, index);
+    cut.writers.push_back({share, place.at, index});
     shares_[index].parts.push_back(variable.name);
     return absl::OkStatus();
   }
@@ -108,33 +115,70 @@ class Sharing {
   absl::StatusOr<std::vector<CutVariable>> Finish() {
     std::vector<CutVariable> variables;
     for (auto& [name, cut] : cut_) {
-      const exec::Parts parts(cut.layout, cut.parts);
-      for (int64_t part = 0; part < cut.parts; ++part)
-        if (parts.extent(part) > 0 && written_.count({name, part}) == 0)
-          return absl::InvalidArgumentError(
-              absl::StrCat("part ", part, " of '", name, "' is on no rank"));
+      const exec::Parts parts(*cut.layout, cut.parts);
+      std::set<int64_t> terms;
+      for (const CutVariable::Writer& writer : cut.writers) terms.insert(writer.term);
+      if (terms.empty()) terms.insert(0);
+      for (const int64_t term : terms)
+        for (int64_t part = 0; part < cut.parts; ++part)
+          if (parts.extent(part) > 0 && written_.count({name, term, part}) == 0)
+            return absl::InvalidArgumentError(
+                absl::StrCat("part ", part, " of '", name, "' is on no rank"));
       variables.push_back(std::move(cut));
     }
+    for (auto& [name, sum] : sums_) variables.push_back(std::move(sum));
     return variables;
   }
 
  private:
+  // The first rank that has a share writes it.
+  absl::Status AddWhole(size_t index, const Rank& rank, const Persistable& variable,
+                        int64_t share) {
+    if (cut_.count(variable.name) > 0) return Disagree(rank, variable);
+    if (!whole_[variable.name].insert(share).second) return absl::OkStatus();
+    const exec::Shares shares = exec::SharesOf(variable, rank.config.mesh);
+    if (kind_ == kAllShares || shares.alike() || !shares.sums()) {
+      shares_[index].whole.push_back(variable.name);
+      return absl::OkStatus();
+    }
+    const auto [found, added] = sums_.emplace(variable.name, CutVariable{});
+    if (added) found->second = Begun(rank, variable);
+    found->second.writers.push_back({share, 0, index});
+    shares_[index].parts.push_back(variable.name);
+    return absl::OkStatus();
+  }
+
+  static CutVariable Begun(const Rank& rank, const Persistable& variable) {
+    CutVariable begun;
+    begun.name = variable.name;
+    begun.dtype = rank.plan->buffers[static_cast<size_t>(variable.buffer)].dtype;
+    begun.dims = exec::WholeDims(*rank.plan, variable);
+    begun.layout = variable.layout;
+    return begun;
+  }
+
   static absl::Status Disagree(const Rank& rank, const Persistable& variable) {
     return absl::InvalidArgumentError(absl::StrCat(rank.name(), ": has '", variable.name,
                                                    "' cut in another way than the ranks before"));
   }
 
+  const Kind kind_;
   std::vector<Share> shares_;
-  std::set<std::string> whole_;
-  std::map<std::string, CutVariable> cut_;
-  std::set<std::pair<std::string, int64_t>> written_;
+  std::map<std::string, std::set<int64_t>> whole_;  // their shares that have a writer
+  std::map<std::string, CutVariable> cut_, sums_;
+  std::set<std::tuple<std::string, int64_t, int64_t>> written_;
 };
 
 // The elements of one part, as Save of runtime/exec/values.h leaves them.
-absl::Status AddPart(const CutVariable& variable, const exec::Parts& all, int64_t part,
-                     const std::string& file, Tensor& whole) {
-  DT_ASSIGN_OR_RETURN(const Tensor read, io::ReadTensorFile(file));
-  const bool pad = variable.layout.kind == exec::LayoutKind::kEven;
+absl::Status AddPart(const CutVariable& variable, int64_t part, const std::string& file,
+                     Tensor& whole) {
+  DT_ASSIGN_OR_RETURN(Tensor read, io::ReadTensorFile(file));
+  if (!variable.layout) {
+    whole = std::move(read);
+    return absl::OkStatus();
+  }
+  const exec::Parts all(*variable.layout, variable.parts);
+  const bool pad = variable.layout->kind == exec::LayoutKind::kEven;
   if (read.dtype != variable.dtype || read.dims != (pad ? all.room_dims() : all.dims(part)))
     return absl::InternalError(absl::StrCat(file, ": is ", ShapeText(read.dtype, read.dims),
                                             ", which is no part of '", variable.name, "'"));
@@ -180,6 +224,8 @@ struct Elsewhere {
   std::vector<std::string> members;  // ranks that write something
 };
 
+// Of a launch that has some of the job's ranks only: who else writes to the folder, and which
+// variables are the servers' to save.
 Elsewhere FindElsewhere(const JobSpec& spec, const std::vector<Rank>& ranks) {
   Elsewhere result;
   std::set<std::string> servers;
@@ -219,7 +265,7 @@ absl::Status ShareCheckpoints(const JobSpec& spec, std::vector<Rank>& ranks) {
     elsewhere = FindElsewhere(spec, ranks);
   }
   const std::map<std::string, size_t> roles = RolesOf(all);
-  Sharing sharing(all.size());
+  Sharing sharing(Sharing::kAllShares, all.size());
   for (size_t i = 0; i < all.size(); ++i)
     for (const Persistable* p : exec::VariablesOf(*all[i].plan, all[i].config.coordinates))
       if (roles.at(p->name) == all[i].role_index && elsewhere.served.count(p->name) == 0 &&
@@ -257,11 +303,13 @@ absl::Status ShareCheckpoints(const JobSpec& spec, std::vector<Rank>& ranks) {
   return absl::OkStatus();
 }
 
+// Decides which rank writes which variable, once each, and returns the cut ones, which are joined
+// afterwards.
 absl::StatusOr<std::vector<CutVariable>> ShareSaving(const std::string& folder,
                                                      std::vector<Rank>& ranks) {
   if (folder.empty()) return std::vector<CutVariable>();
   const std::map<std::string, size_t> roles = RolesOf(ranks);
-  Sharing sharing(ranks.size());
+  Sharing sharing(Sharing::kOneValue, ranks.size());
   for (size_t i = 0; i < ranks.size(); ++i)
     for (const Persistable* p : exec::VariablesOf(*ranks[i].plan, ranks[i].config.coordinates))
       if (roles.at(p->name) == ranks[i].role_index && !FollowsServers(*p, ranks))
@@ -278,19 +326,27 @@ std::string PartsFolder(const std::string& parts, size_t rank) {
   return absl::StrCat(parts, "/", rank);
 }
 
-// One whole variable in memory at a time.
+// One whole variable in memory at a time, of a sum and a term of it. Terms are added up in the
+// order of the ranks.
 absl::Status PutTogether(const std::vector<CutVariable>& variables, const std::string& parts,
                          const std::string& folder) {
   for (const CutVariable& variable : variables) {
-    const exec::Parts all(variable.layout, variable.parts);
-    DT_ASSIGN_OR_RETURN(Tensor whole, Tensor::Zeros(variable.dtype, variable.layout.whole));
-    for (const auto& [part, rank] : variable.writers) {
-      DT_ASSIGN_OR_RETURN(const std::string file,
-                          io::PathInside(PartsFolder(parts, rank), variable.name));
-      DT_RETURN_IF_ERROR(AddPart(variable, all, part, file, whole));
+    std::map<int64_t, std::vector<CutVariable::Writer>> terms;
+    for (const CutVariable::Writer& writer : variable.writers) terms[writer.term].push_back(writer);
+    if (terms.empty()) terms[0];
+    std::optional<Tensor> whole;
+    for (const auto& [number, writers] : terms) {
+      DT_ASSIGN_OR_RETURN(Tensor term, Tensor::Zeros(variable.dtype, variable.dims));
+      for (const CutVariable::Writer& writer : writers) {
+        DT_ASSIGN_OR_RETURN(const std::string file,
+                            io::PathInside(PartsFolder(parts, writer.rank), variable.name));
+        DT_RETURN_IF_ERROR(AddPart(variable, writer.part, file, term));
+      }
+      if (whole) DT_RETURN_IF_ERROR(exec::AddTerm(term, variable.name, *whole));
+      else whole = std::move(term);
     }
     DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(folder, variable.name));
-    DT_RETURN_IF_ERROR(io::WriteTensorFile(path, whole));
+    DT_RETURN_IF_ERROR(io::WriteTensorFile(path, *whole));
   }
   return absl::OkStatus();
 }

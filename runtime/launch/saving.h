@@ -1,10 +1,12 @@
 // --save of a job and its checkpoints: which rank writes which variable, and cut variables put
-// together from the parts of their ranks. Of several roles that have a variable servers are asked
-// first, then the first one whose copy is that of the saved program; of its ranks the first that
-// has the variable, or the part. Used by RunJob.
+// together from the parts of their ranks, sums from their terms. Of what each rank has of its own
+// (runtime/exec/shares.h) the first one's is saved, and checkpoints have all. Of several roles that
+// have a variable servers are asked first, then the first one whose copy is that of the saved
+// program; of its ranks the first that has the variable, or the part. Used by RunJob.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,17 +19,22 @@
 
 namespace dtranspile::launch {
 
-// A variable of which every rank has a part.
+// A variable of which every rank has a part, or a term of a sum.
 struct CutVariable {
+  struct Writer {
+    int64_t term = 0, part = 0;
+    size_t rank = 0;
+  };
   std::string name;
   DType dtype = DType::kFloat32;
-  exec::Layout layout;
+  std::vector<int64_t> dims;           // of the whole
+  std::optional<exec::Layout> layout;  // where it is cut
   int64_t parts = 1;
-  // Which rank writes which part; empty parts have no writer.
-  std::vector<std::pair<int64_t, size_t>> writers;
+  std::vector<Writer> writers;  // empty parts have none
 };
 
-// Sets what every rank saves (`save`, `save_names`, `part_names`). Returns the cut variables.
+// Sets what every rank saves (`save`, `save_names`, `part_names`). Returns the variables that are
+// to be put together.
 // kInvalidArgument where a part is on no rank, or ranks do not agree how a variable is cut.
 absl::StatusOr<std::vector<CutVariable>> ShareSaving(const std::string& folder,
                                                      std::vector<Rank>& ranks);

@@ -25,6 +25,8 @@ void OnSignal(int signal) {
 
 }  // namespace
 
+// The self-pipe: a handler may only write a byte, which makes the signal an event for poll. One job
+// per process at a time. SIGPIPE is ignored: a reader that is gone shows as an error of a write.
 absl::Status SignalWatch::Begin() {
   if (pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0)
     return absl::InternalError(absl::StrCat("no more pipes: ", strerror(errno)));

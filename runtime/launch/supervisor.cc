@@ -56,6 +56,7 @@ Supervisor::Supervisor(const std::vector<Rank>& ranks, double timeout_seconds, i
   for (RankRecord& record : records_) record.times = log_.AddStream();
 }
 
+// Signals are watched before the first process exists, so that none is left behind.
 absl::Status Supervisor::Start(const std::string& binary) {
   DT_RETURN_IF_ERROR(signals_.Begin());
   for (size_t i = 0; i < ranks_.size(); ++i) {
@@ -89,7 +90,7 @@ void Supervisor::Watch() {
     ReadControl(i);
     ReadLog(i);
   }
-  if (failure_) Blame();
+  if (failure_) AttributeFailure();
   if (failure_) SayWhere();
   ShowProgress(true);
 }
@@ -104,6 +105,8 @@ int Supervisor::PollMs() const {
   return static_cast<int>(std::clamp<int64_t>(timeout_ns_ / kMs / 10, 1, kIdlePollMs));
 }
 
+// One round of events, waiting for at most PollMs. Output before ends: what a process has said is
+// read before its end is judged.
 void Supervisor::Poll() {
   std::vector<pollfd> fds{{signals_.fd(), POLLIN, 0}};
   for (const Child& child : children_) {
@@ -144,6 +147,7 @@ void Supervisor::ReadLog(size_t index) {
   }
 }
 
+// Anything that is read counts as a sign of life.
 void Supervisor::ReadControl(size_t index) {
   Child& child = children_[index];
   if (child.process.control() < 0) return;
@@ -175,6 +179,9 @@ void Supervisor::RequestCheckpoint() {
                "only rank that writes\n");
 }
 
+// Events of a rank (docs/runtime.md): ready, step, done, error, alive. A rank is another program as
+// far as the launcher is concerned, so that what it writes is checked like any input. An error of a
+// rank that was waiting for others weighs less than one of its own, which is likelier the cause.
 void Supervisor::OnLine(size_t index, const std::string& line) {
   RankRecord& record = records_[index];
   const auto json = io::ParseJson<Json>("control channel", line);
@@ -215,6 +222,7 @@ void Supervisor::OnLine(size_t index, const std::string& line) {
     Fail({Failure::kOwn, static_cast<int>(index), {}, {}, std::string(errors.status().message())});
 }
 
+// Values go to the log, which keeps them on disk, as text: a long run does not grow in memory.
 void Supervisor::OnStep(size_t index, const Json& line) {
   RankRecord& record = records_[index];
   JsonErrors errors("control channel");
@@ -250,6 +258,8 @@ void Supervisor::CheckDigest(size_t index) {
                          records_[index].digest, ", not ", records_[other].digest, ")")});
 }
 
+// A rank that ended is a failure unless it had said that it was done, or was ended by this
+// launcher, or had said why.
 void Supervisor::OnEnd(size_t index) {
   std::string how;
   if (!children_[index].process.Reap(how)) return;
@@ -313,7 +323,7 @@ void Supervisor::Fail(Failure failure) {
 }
 
 // Ranks that wait in vain may wait for one that has been stopped; that one is to be named.
-void Supervisor::Blame() {
+void Supervisor::AttributeFailure() {
   if (failure_->weight != Failure::kWaiting) return;
   for (size_t i = 0; i < children_.size(); ++i) {
     if (!children_[i].process.running() || !children_[i].process.Stopped()) continue;
@@ -354,11 +364,12 @@ void Supervisor::Advance() {
                      : since >= term || interrupted_by_ != 0 ? SIGTERM
                                                              : 0;
   if (wanted == 0 || wanted == signalled_) return;
-  if (signalled_ == 0) Blame();
+  if (signalled_ == 0) AttributeFailure();
   for (Child& child : children_) child.process.Signal(wanted);
   signalled_ = wanted;
 }
 
+// One line that is written over, on a terminal only; the step is that of the slowest rank.
 void Supervisor::ShowProgress(bool last) {
   if (!terminal_ || steps_ == 0) return;
   const int64_t now = NowNs();

@@ -58,7 +58,7 @@ class Supervisor {
   void CheckSilence();
   void CheckDigest(size_t index);
   void Fail(Failure failure);
-  void Blame();
+  void AttributeFailure();
   bool IsSpeechless() const;
   void SayWhere();
   Json StepOf(size_t index) const;

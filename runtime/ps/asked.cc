@@ -25,6 +25,7 @@ std::vector<int64_t> NumbersOf(const exec::Table& table) {
 
 }  // namespace
 
+// Which tables need a program run before they are asked for, and in which way.
 Asked::Asked(const std::vector<exec::Table>& tables, int trainers,
              const std::vector<exec::Rounds::Handler>& handlers)
     : tables_(tables),

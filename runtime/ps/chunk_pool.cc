@@ -27,6 +27,7 @@ ChunkPool::~ChunkPool() {
   for (std::byte* chunk : free_) std::free(chunk);
 }
 
+// The lock covers the list only; new memory is allocated outside of it.
 std::byte* ChunkPool::Take() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);

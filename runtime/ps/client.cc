@@ -54,6 +54,8 @@ void Client::Loop() {
   for (bool ok = false; queue_->Next(&tag, &ok);) static_cast<Event*>(tag)->Happen(ok);
 }
 
+// Options are checked, then the servers are met: everybody compares the digest of the job before
+// the first request.
 absl::StatusOr<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
   if (options.rank < 0 || options.rank >= options.ranks || RanksOf(options.servers) < 1)
     return absl::InvalidArgumentError(absl::StrCat(
@@ -145,6 +147,8 @@ absl::StatusOr<comm::Socket> Client::Reach(int server, int64_t deadline_ns) cons
   }
 }
 
+// The hello says who calls, for which job and of which version of the protocol; a server that
+// disagrees with any of it refuses, and says why, before any data moves.
 absl::StatusOr<std::unique_ptr<Peer>> Client::MeetServer(int server, int64_t deadline_ns) {
   DT_ASSIGN_OR_RETURN(comm::Socket socket, Reach(server, deadline_ns));
   SendAtOnce(socket);

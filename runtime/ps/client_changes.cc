@@ -11,6 +11,8 @@
 
 namespace dtranspile::ps {
 
+// `value` is dense, with one row for each of the table's; rows that are zero in every byte do not
+// travel. The server notes the rows for the other trainers (`tracked`).
 absl::Status Client::PushChanged(const exec::TableRequest& request, exec::Merge merge,
                                  const TensorView& value) {
   if (value.dims.empty()) return Push(request, merge, value);
@@ -67,6 +69,8 @@ absl::StatusOr<std::vector<int64_t>> Client::ChangedRows(const exec::TableReques
   return rows;
 }
 
+// Asks which rows others have changed, looks these up, and writes them into `to`, whose other rows
+// stay.
 absl::Status Client::PullChanged(const exec::TableRequest& request, const exec::TensorRoom& to) {
   DT_RETURN_IF_ERROR(failure());
   DT_ASSIGN_OR_RETURN(const Cut* const cut, CutOf(request));

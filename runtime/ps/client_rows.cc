@@ -87,6 +87,8 @@ grpc::Slice NumbersOf(const std::vector<Piece>& pieces) {
   return builder.Finish();
 }
 
+// A reply is the rows that were asked for, one after the other, and nothing else; the number of
+// bytes is checked before any is written.
 absl::Status TakeRows(const std::vector<Piece>& pieces, Payload& reply) {
   int64_t bytes = 0;
   for (const Piece& piece : pieces) bytes += piece.count * piece.plan->row_bytes;

@@ -43,6 +43,8 @@ void Communicator::Stop() {
   receiver_.reset();
 }
 
+// Threads are started only where the settings need them: merged or concurrent sends, or pulls that
+// do not wait. Otherwise the step's own thread sends and receives.
 absl::Status Communicator::Configure(const exec::Sending& sending) {
   sending_ = sending;
   if (sending.max_merge_var_num > sending.send_queue_size)
@@ -192,6 +194,10 @@ Communicator::Queue* Communicator::Ripe(int64_t now_ns, int64_t& wake_ns) {
   return found;
 }
 
+// A sending thread. A queue is ripe when it holds as many gradients as are to be merged, or has
+// waited long enough (Ripe, which also says when to look again). Only neighbours of one kind become
+// one push, so that the order of gradients stays. The lock is given up while they are merged and
+// sent, and `sending` counts what is under way meanwhile.
 void Communicator::SendLoop() {
   Lock lock(mutex_);
   while (!stopping_ && status_.ok()) {
@@ -222,6 +228,8 @@ void Communicator::SendLoop() {
   }
 }
 
+// Merges and pushes. `asking_` serialises requests on the link, and is always taken before
+// `mutex_`.
 absl::Status Communicator::Send(Queue& queue, std::vector<Gradient>& gradients) {
   const How how = gradients.front().how;
   const exec::Merge merge = gradients.front().merge;
@@ -269,6 +277,9 @@ bool Communicator::IsDue() {
   return due_;
 }
 
+// Where the receiving thread keeps what was pulled last, or not enough has been sent since, the
+// step gets that copy and waits for nobody. Otherwise gradients that wait are sent first, so that
+// the answer has them.
 absl::Status Communicator::Pull(const exec::TableRequest& request, const exec::TensorRoom& to) {
   std::shared_ptr<const exec::Value> last;
   const bool due = IsDue();
@@ -322,6 +333,7 @@ void Communicator::ReceiveLoop() {
   }
 }
 
+// Refreshes every table that has been pulled before. The lock is not held while a server answers.
 absl::Status Communicator::ReceiveAll() {
   std::vector<std::pair<exec::TableRequest, std::shared_ptr<const exec::Value>>> all;
   {

@@ -26,6 +26,9 @@ absl::StatusOr<std::byte*> Contribution::Begin(const exec::Table& table, const P
   return chunk.sparse ? BeginSparse(table, chunk) : BeginDense(table, chunk);
 }
 
+// Says where the bytes of one message of a dense push go. The first message fixes its kind; number
+// and length of each must be those that the table's extents give, and each comes once, in any
+// order.
 absl::StatusOr<std::byte*> Contribution::BeginDense(const exec::Table& table,
                                                     const PushChunk& chunk) {
   const int64_t bytes = BytesOf(table), chunks = ChunksOf(bytes), at = chunk.number * kChunkBytes;
@@ -44,6 +47,8 @@ absl::StatusOr<std::byte*> Contribution::BeginDense(const exec::Table& table,
   return dense_.data() + at;
 }
 
+// The same for rows: each message has row numbers and rows. Memory is charged before it is taken,
+// since the number of rows is the sender's word.
 absl::StatusOr<std::byte*> Contribution::BeginSparse(const exec::Table& table,
                                                      const PushChunk& chunk) {
   const int64_t row_bytes = RowBytesOf(table), per = RowsPerChunk(row_bytes);

@@ -22,6 +22,8 @@ int64_t RanksOf(const Mesh& mesh) {
   return ranks;
 }
 
+// Which part each server has. Servers are numbered along their mesh, the last axis fastest. Without
+// a layout every server has the whole.
 absl::StatusOr<Cut> Cut::Make(const exec::Layout* layout, const Mesh& servers) {
   Cut cut;
   cut.layout_ = layout;
@@ -63,6 +65,8 @@ void Cut::Take(int64_t part, size_t size, const std::vector<int64_t>& whole, con
   std::memcpy(to, from, static_cast<size_t>(Product(whole, 0, whole.size())) * size);
 }
 
+// The runs of bytes that make up a part: where they lie in the whole and where in the part. `size`
+// is that of an element, `whole` the extents of the whole. Runs that touch in the whole are joined.
 std::vector<Cut::Piece> Cut::Pieces(int64_t part, int64_t size,
                                     const std::vector<int64_t>& whole) const {
   if (!parts_) return {{0, 0, Product(whole, 0, whole.size()) * size}};

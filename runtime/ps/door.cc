@@ -30,6 +30,7 @@ absl::StatusOr<std::unique_ptr<Door>> Door::Open(const std::string& at, const co
       new Door(std::move(listener), std::move(address), key, purpose, std::move(enter)));
 }
 
+// A thread that lets proven callers in until the listener is shut down, which is what ends it.
 Door::Door(comm::Socket listener, std::string address, const comm::Key& key, std::string purpose,
            Enter enter)
     : listener_(std::move(listener)), address_(std::move(address)) {

@@ -26,6 +26,7 @@ Payload::Payload(std::vector<grpc::Slice> slices, size_t begin) : slices_(std::m
   Skip(static_cast<int64_t>(begin));
 }
 
+// Copies across slices; null skips. The caller has checked that so much is left.
 void Payload::Read(void* to, int64_t bytes) {
   left_ -= bytes;
   auto* out = static_cast<std::byte*>(to);
@@ -49,6 +50,8 @@ grpc::ByteBuffer Pack(const google::protobuf::MessageLite& control,
   return {payload.data(), payload.size()};
 }
 
+// A message is a head (magic and the length of the control message), the control message
+// (protobuf), and raw bytes, which are not copied. All lengths are checked against what is there.
 absl::StatusOr<Payload> Unpack(const grpc::ByteBuffer& message,
                                google::protobuf::MessageLite& control) {
   const auto broken = [](const char* what) {

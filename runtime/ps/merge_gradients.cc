@@ -19,6 +19,8 @@ bool FitTogether(const exec::Value& one, const exec::Value& other) {
 
 }  // namespace
 
+// The sum or mean of gradients of one table. Dense ones are added; of those by rows the rows are
+// put one after the other, which is a sum too, each scaled by the factor.
 absl::StatusOr<exec::Value> MergeGradients(const std::string& table,
                                            const std::vector<const exec::Value*>& gradients,
                                            bool average) {

@@ -84,6 +84,8 @@ struct Peer::Unary : Event {
   grpc::Status status;
 };
 
+// `queue` is that of the client's thread, which completes all calls; `on_failure` may be called
+// from it.
 Peer::Peer(std::string name, comm::Socket socket, double timeout_seconds,
            std::shared_ptr<grpc::CompletionQueue> queue, OnFailure on_failure)
     : name_(std::move(name)),

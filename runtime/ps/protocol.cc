@@ -113,6 +113,7 @@ absl::Status Protocol::failure() const {
   return failure_;
 }
 
+// Each trainer has one connection for the whole run: one that has left does not come back.
 absl::Status Protocol::Join(int trainer) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!failure_.ok()) return failure_;

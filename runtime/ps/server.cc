@@ -22,6 +22,7 @@ Server::~Server() {
   service_.reset();
 }
 
+// Without an address of its own a server takes any port and tells it by the store.
 absl::StatusOr<std::unique_ptr<Server>> Server::Make(ServerOptions options) {
   if (options.server < 0 || options.server >= options.servers || options.trainers < 1)
     return absl::InvalidArgumentError(
@@ -42,6 +43,8 @@ absl::Status Server::Publish(const std::string& word, double seconds) const {
       .Set(AddressKey(options_.key, options_.server), word, seconds);
 }
 
+// A server without handlers of pushes works in rounds, one with them applies each push by itself.
+// The address is published only when the service listens, so that nobody calls in vain.
 absl::Status Server::Open(std::vector<exec::Table> tables, std::vector<Handler> handlers) {
   std::vector<std::string> served, pulled;
   for (const Handler& one : handlers) {

@@ -346,6 +346,8 @@ void SinglePushes::FinishPush(const absl::Status& status, Answers& answers) {
   AnswerApplied(trainer, answers);
 }
 
+// The end of a turn, whichever it was: a checkpoint, what a pull asked for, or a push. Answers are
+// given without the lock, since sending may call back.
 void SinglePushes::Finish(const absl::Status& status) {
   Answers answers;
   {

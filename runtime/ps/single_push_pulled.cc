@@ -25,6 +25,8 @@ void SinglePushes::NoteChanges(int trainer, const Arriving& push) {
   }
 }
 
+// Rows that others have changed since this trainer asked last, at most kMostChanged at a time;
+// those that are told are forgotten.
 absl::StatusOr<std::vector<int64_t>> SinglePushes::TakeChanged(int trainer,
                                                                const exec::Table& table) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -41,6 +43,8 @@ absl::StatusOr<std::vector<int64_t>> SinglePushes::TakeChanged(int trainer,
   return rows;
 }
 
+// What the trainer whose push is running has pulled last, of one block: delay compensation compares
+// with it.
 absl::Status SinglePushes::Pulled(const std::string& name, int64_t block,
                                   const exec::TensorRoom& to) {
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -9,6 +9,8 @@
 
 namespace dtranspile::ps {
 
+// What the worker calls to reach servers (exec/worker.h), so that runtime/exec does not depend on
+// gRPC.
 absl::StatusOr<std::unique_ptr<exec::ServerLink>> Connect(const exec::WorkerConfig& worker,
                                                           const exec::RpcConfig& servers) {
   ClientOptions options;

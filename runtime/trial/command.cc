@@ -35,6 +35,9 @@ struct Stream {
 
 }  // namespace
 
+// A program under trial may crash, loop or take all memory, so that it runs in a process with
+// limits; what it writes is bounded too, and time is counted here. Leaving this function ends the
+// process.
 absl::StatusOr<Result> RunApart(const Config& config, double seconds) {
   constexpr size_t kMostResult = size_t{64} << 20, kMostLog = 4096;
   constexpr int kOften = 50;  // ms

@@ -24,6 +24,9 @@ const T* Data(const TensorView& tensor) {
 // optimizer that divides by its norm makes up to 1e-10 of it in a few steps.
 constexpr double kUnit = 1;
 
+// The largest difference, relative to the largest element of what is wanted: a tolerance per
+// element would blame small elements for the rounding of large ones. NaN is apart from everything.
+// T is the type of parts where elements are complex.
 template <typename T>
 std::optional<Apart> CompareFloats(const TensorView& got, const TensorView& wanted, double scale,
                                    double tolerance) {

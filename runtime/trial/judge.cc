@@ -177,6 +177,8 @@ void Judge::CompareFetch(int64_t step, const Fetch& fetch, std::vector<Held>& he
   }
 }
 
+// Variables of which each rank has a term (P(sum)) cannot be compared rank by rank: the terms of
+// the ranks that differ along those axes only are added, in their order, and the sum is compared.
 void Judge::CompareCombined() {
   for (auto& [key, held] : sums_) {
     const Variable& variable =

@@ -90,6 +90,8 @@ bool Same(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
+// Whether a comparison would notice anything: runs the reference again with one feed replaced by
+// that of another step, or one parameter shifted, and lists what the loss does not react to.
 absl::StatusOr<Reactions> Probe(const exec::WorkerConfig& rank, const std::string& loss,
                                 const std::vector<std::string>& parameters,
                                 const exec::WorkerLinks& links) {

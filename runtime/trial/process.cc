@@ -33,6 +33,8 @@ bool WriteAll(int fd, const std::string& text) {
 
 }  // namespace
 
+// Limits on memory and processor time are set before anything of the job is read, and no core is
+// dumped.
 int RunProcess(const std::string& path, const exec::WorkerLinks& links, int out) {
   std::signal(SIGPIPE, SIG_IGN);
   const auto config = ReadConfig(path);

@@ -31,6 +31,8 @@ int FetchBuffer(const exec::Executor& executor, const std::string& name) {
   return buffer.kind == exec::Value::Kind::kTensor ? slot->buffer : -1;
 }
 
+// Copies of the variables and fetches that this rank has as a whole; `wanted` (null: all) names the
+// variables.
 absl::StatusOr<Snapshot> Take(const exec::WorkerConfig& config, const exec::Executor& executor,
                               const std::vector<std::string>* wanted) {
   Snapshot taken;

@@ -143,6 +143,9 @@ def check_refusals(tool, job, init, path, description, work):
     changed("feeds too", "--dataset gives all feeds", code=2, flags=["--feeds", work])
     allowed = ["--allow-pipe-command"]
     changed("a command that never ends", ":1: ", flags=allowed, pipe_command="yes")
+    silent = "has given nothing for 1 s; it hangs"
+    changed("a command that is silent", silent, flags=allowed, pipe_command="sleep 100", pipe_command_seconds=1)
+    changed("a command that is stopped", silent, flags=allowed, pipe_command="kill -STOP $$", pipe_command_seconds=1)
     changed("a command that is killed", "has ended with signal 9", flags=allowed, pipe_command="kill -9 $$")
     changed("a blank command", "'pipe_command': expected a text", flags=allowed, pipe_command=" \n")
     changed("a command with a NUL", "expected a text without NUL", flags=allowed, pipe_command="cat\0")

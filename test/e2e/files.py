@@ -501,6 +501,12 @@ def documents(check):
             run(check, "--per-step", "learning_rate_0=" + value),
             "finite number",
         )
+    check.expect_exit(
+        "--per-step of a number that float32 has not",
+        1,
+        run(check, "--per-step", "learning_rate_0=1e39"),
+        "is float32, which has no value 1e+39",
+    )
     x = read(check.program("feeds/x.npy"))
     for what, old, new, message in (
         ("a shape with zeros in front", b"(8, ", b"(08,", "begins with 0"),

@@ -106,10 +106,10 @@ def check_small(case):
 
 
 def slowest_step(case, text, feeds, folder):
-    """Seconds of the longest step of a run whose server stands still for STOPPED seconds in the middle."""
+    """Seconds of the longest step of a run whose server stands still for STOPPED seconds early on."""
     report = os.path.join(case.work, "report.json")
     words = [case.tool, "run", case.job(text, flags_of(text)[0]), "--feeds", feeds, "--report", report]
-    words += ["--cache", os.path.join(case.work, "cache"), "--checkpoint-dir", folder, "--checkpoint-every", "4000"]
+    words += ["--cache", os.path.join(case.work, "cache"), "--checkpoint-dir", folder, "--checkpoint-every", "1000"]
     run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     checkpoints.await_checkpoint(folder, seconds=120)
     server = checkpoints.workers_of(run.pid)[-1]

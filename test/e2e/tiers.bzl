@@ -114,6 +114,15 @@ _SLOW = {
         "pir33_mlp_regression",
         "static26_mlp_regression",
     ],
+    "resume_": [
+        "adaptive_local_sgd",
+        "dgc_four",
+        "local_sgd_four",
+        "merge_adam",
+        "merge_amp",
+        "merge_sharding_replicas",
+        "servers",
+    ],
     "tensor_parallel_": [
         "sequence_vocabulary_bert_tiny",
         "vocabulary_bert_tiny",

@@ -1,5 +1,6 @@
 """The kinds of files that commands read, for campaign.py."""
 
+import json
 import os
 
 from campaign import Family, read, tree
@@ -165,7 +166,25 @@ def plan(request):
     return make
 
 
-def worker(request):
+def config_of(folder, plan, meets):
+    """What the launcher would tell the only rank of a job, or the first of two, which waits for the other one in vain."""
+    described = json.loads(plan)
+    size = 2 if meets else 1
+    comms = [{"name": comm["name"], "group": comm["name"] + ".0", "rank": 0, "size": size} for comm in described.get("comms", [])]
+    feeds = [{"name": name[:-4], "file": os.path.join(folder, "feeds", name)} for name in sorted(os.listdir(folder + "/feeds"))]
+    rendezvous = {"backend": "shm", "job": "", "store": "", "interface": "", "token": "0" * 32, "timeout_seconds": 2}
+    checkpoint = {"folder": "checkpoints", "every": 1, "keep": 1, "member": "trainer.0", "members": ["trainer.0"]}
+    return {
+        "plan": "plan", "digest": described["digest"], "role": described["role"], "class": described["class"], "rank": 0,
+        "coordinates": {"dp": 0}, "mesh": {"dp": size}, "comms": comms, "rendezvous": rendezvous, "servers": [], "serves": None,
+        "feeds": feeds, "init": {"folder": folder + "/init"}, "per_step": {}, "steps": 2, "first_step": 0, "skip": 0,
+        "checkpoint": dict(checkpoint, names=["fc_0.w_0"], part_names=[]), "fetch": [], "threads": 1, "spin": False, "seed": 0,
+        "save": "saved", "save_names": ["fc_0.w_0"], "save_parts": None, "part_names": [], "save_fetches": "fetched",
+        "trace": "trace.json", "control_fd": 1, "flight_fd": None,
+    }
+
+
+def worker(request, meets=False):
     """A worker with a changed plan or CONFIG, alone."""
 
     def make(campaign):
@@ -175,7 +194,13 @@ def worker(request):
         campaign.make("transpile", folder + "/main.pdmodel", "--startup", folder + "/startup.pdmodel", "-o", job, *request)
         campaign.make("compile", job, "--feeds", folder + "/feeds", "-o", job + ".plan")
         files = tree(job + ".plan", "plan")
-        return Family(files, JSON, lambda at: worker_commands(campaign, at, folder), [f for f in sorted(files) if f.endswith(".json")])
+        plan = min(name for name in files if name.endswith("plan.json"))
+        config = config_of(folder, files[plan], meets)
+        config["plan"] = os.path.dirname(plan)
+        files["config.json"] = json.dumps(config).encode()
+        words = [os.path.join(campaign.tools, "dtranspile-worker"), "config.json"]
+        # CONFIG twice: it has fewer values, and each of them counts.
+        return Family(files, JSON, lambda at: [words], ["config.json", "config.json", plan])
 
     return make
 
@@ -198,7 +223,7 @@ def checkpoint(request):
         job = os.path.join(campaign.work, "ckjob" + "".join(request))
         campaign.make("transpile", folder + "/main.pdmodel", "--startup", folder + "/startup.pdmodel", "-o", job, *request)
         run = ["run", job, "--feeds", folder + "/feeds", "--init", folder + "/init", "--timeout", "10", "--cache", campaign.cache]
-        campaign.make(*run, "--checkpoint-dir", job + ".ck", "--checkpoint-every", "3", "--steps", "6")
+        campaign.make(*run, "--checkpoint-dir", job + ".ck", "--checkpoint-every", "4", "--steps", "5")
         files = tree(job + ".ck", "ck")
         return Family(files, JSON, lambda at: [[*run, "--checkpoint-dir", at + "/ck", "--resume"]])
 
@@ -302,10 +327,13 @@ FAMILIES = {
     "hand-zb": hand_job("zero_bubble.mlir", "static26/mlp_stages"),
     "hand-int": hand_job("interleaved.mlir", "static26/mlp_stages"),
     "hand-quart": hand_job("quartered.mlir", "fluid18/mnist_mlp"),
+    "worker": worker(["--trainers", "1"]),
+    "worker-two": worker(["--trainers", "2"], meets=True),
     "plan": plan(["--trainers", "2"]),
     "plan-ps": plan(["--trainers", "2", "--mode", "pserver", "--pservers", "2"]),
     "flight": flight,
     "checkpoint": checkpoint(["--trainers", "2"]),
+    "checkpoint-merge": checkpoint(["--trainers", "2", "--gradient-merge", "--gradient-merge-k-steps", "3"]),
     "checkpoint-ps": checkpoint(["--trainers", "2", "--mode", "pserver", "--pservers", "2"]),
     "strategy": strategy,
     "dataset": dataset,

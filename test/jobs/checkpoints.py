@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from by_hand import DONE, FAILED, Job, read_job  # noqa: E402
 from train_case import fail  # noqa: E402
 
+REFUSED = 1
 STEPS = 6
 UNFINISHED = ".dtranspile-unfinished-"
 
@@ -189,6 +190,23 @@ def check_request(runs, feeds, path, processes):
     print("a checkpoint on request: %s" % complete(folder)[0])
 
 
+def check_alone(runs, feeds):
+    """Two runs at once do not fill one folder."""
+    folder = os.path.join(runs.work, "alone")
+    words = runs.job.words("--feeds", feeds, "--init", os.path.join(runs.job.case, "init"))
+    first = runs.job.start(words + runs.to(folder, 1), {})
+    await_checkpoint(folder)
+    more = ["--feeds", feeds, *runs.job.inputs()[2:], "--steps", "2", *runs.to(folder, 1)]
+    runs.run("second", runs.job.path, *more, expected=REFUSED, fragments=["another run writes there"])
+    if first.poll() is not None:
+        fail("the first run has ended with %d" % first.returncode)
+    os.kill(first.pid, signal.SIGTERM)
+    runs.job.finish("the first of two runs", FAILED, first, "interrupted by signal 15")
+    steps = str(int(complete(folder)[-1][5:]) + 1)
+    runs.run("third", runs.job.path, "--feeds", feeds, "--steps", steps, "--resume", *runs.to(folder, 1))
+    print("a folder of checkpoints is one run's at a time")
+
+
 def check_faults(runs, feeds):
     """A long run that is hit while it writes checkpoints all the time."""
     for what, hit, fragment in [
@@ -236,6 +254,7 @@ def main(tools, corpus, job_path, case):
             check_by_hand(runs, whole)
             feeds = long_feeds(runs)
             check_request(runs, feeds, runs.job.path, processes=4)
+            check_alone(runs, feeds)
             check_faults(runs, feeds)
         finally:
             job.end()

@@ -33,6 +33,8 @@ mlir::Value unary(mlir::OpBuilder& builder, llvm::StringRef type, mlir::Value va
 
 }  // namespace
 
+// Half precision becomes float32 in types, declarations and attributes that hold codes of types.
+// Returns whether there was any.
 bool widenHalves(mlir::ModuleOp job) {
   bool found = false;
   mlir::AttrTypeReplacer replacer;

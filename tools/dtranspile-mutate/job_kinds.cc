@@ -83,6 +83,8 @@ Others otherPlaces(dist::SelAttr now, dist::MeshOp mesh) {
   return found;
 }
 
+// Other attributes of the same kind that are legal there, as far as that can be told: an illegal
+// one would be found by a verifier of ops, which is not what is measured.
 Others otherAttributes(mlir::Operation* at, mlir::Attribute now, dist::MeshOp mesh) {
   return llvm::TypeSwitch<mlir::Attribute, Others>(now)
       .Case([&](mlir::FlatSymbolRefAttr one) { return otherSymbols(at, one); })

@@ -77,6 +77,8 @@ mlir::FailureOr<Job> read(mlir::MLIRContext* context, const std::string& path) {
   return job;
 }
 
+// Mutants are made one at a time from a fresh copy of the job, by seed and number, so that any of
+// them can be made again alone. The line with its name is printed before verification begins.
 int run(const Flags& flags) {
   if (flags.list) return listKinds(), 0;
   mlir::MLIRContext context;

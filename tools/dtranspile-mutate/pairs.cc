@@ -14,6 +14,8 @@ std::vector<pd::SetOp> setsOf(pd::ProgramOp program) {
 
 }  // namespace
 
+// Ops of the role with the ops of its own reference that they stand for, so that both can be
+// changed alike.
 Pairs::Pairs(JobView& view) {
   mlir::ModuleOp reference = findModule(view.job, "reference");
   pd::ProgramOp program = reference && view.program

@@ -1,5 +1,7 @@
 #include "compiler/analysis/relations/averages.h"
 
+#include <cmath>
+
 #include "compiler/analysis/program_info.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
@@ -39,6 +41,7 @@ pd::SetOp onlySet(pd::ProgramOp program, llvm::StringRef variable) {
 
 }  // namespace
 
+// The whole number in a constant of one int64; nothing for anything else.
 std::optional<int64_t> numberIn(mlir::Value value) {
   mlir::Operation* op = made(value, "fill_constant");
   // A text, where there is one, is what the op fills in.
@@ -46,10 +49,13 @@ std::optional<int64_t> numberIn(mlir::Value value) {
       !pd::OpView(op).getString("str_value").empty())
     return std::nullopt;
   const double number = pd::OpView(op).getFloat("value");
+  if (!(std::abs(number) < 0x1p63)) return std::nullopt;  // NaN too: no integer to convert to
   if (number != static_cast<double>(static_cast<int64_t>(number))) return std::nullopt;
   return static_cast<int64_t>(number);
 }
 
+// Whether a value is the number of the step, from 1 on: one `increment` by 1 of a variable at the
+// top of the program, which is set to it, to nothing else, and to 0 by start-up.
 bool countsSteps(mlir::Value value) {
   mlir::Operation* next = made(value, "increment");
   if (!next || pd::OpView(next).getFloat("step") != 1 || !isOneInteger(value)) return false;
@@ -81,6 +87,9 @@ std::string statementOf(const AdaptivePeriod& period) {
          "optimizer state stays with its rank";
 }
 
+// Matches the predicate that pass local-sgd writes, `step <= begin || (step - begin) % every == 0`,
+// with `step` a counter that the program increments once a step and the start-up sets to 0. Any
+// other predicate has no period that can be read off.
 std::optional<Period> periodOf(mlir::Operation* branch) {
   mlir::Operation* either = made(pd::OpView(branch).input("Cond"), "logical_or");
   mlir::Operation* early = either ? made(left(either), "less_equal") : nullptr;
@@ -95,6 +104,8 @@ std::optional<Period> periodOf(mlir::Operation* branch) {
   return Period{*every, *begin};
 }
 
+// A branch at the top that communicates with the program by variables alone, in a job that declares
+// local SGD.
 bool isAverage(const Scene& scene, mlir::Operation* op) {
   const pd::OpView view(op);
   if (view.type() != "conditional_block" || !scene.question.contracts.declares(kLocalSgdTag))
@@ -105,6 +116,10 @@ bool isAverage(const Scene& scene, mlir::Operation* op) {
          llvm::isa<pd::ProgramOp>(op->getParentOp());
 }
 
+// Holds the averaging block against the contract, and the values it leaves against the invariant of
+// local SGD: after an average all replicas hold the same, of scale one. Since the block runs in
+// some steps only, variables go on with the relation that they had before it (replicas that differ,
+// under the tag of the contract), which is the weaker of the two.
 void leaveAverage(const Scene& scene, mlir::Operation* op,
                   const std::map<std::string, Relation>& before) {
   const std::optional<Period> period = periodOf(op);
@@ -141,6 +156,8 @@ void leaveAverage(const Scene& scene, mlir::Operation* op,
   }
 }
 
+// What differs between ranks by local SGD is each rank's own parameter at the beginning of a step:
+// what ops make of it is per share, and no longer a mere difference, until the step averages.
 void beginWithOwn(const Scene& scene, const Variable& variable, Relation& relation) {
   if (variable.held.size() != 1 || variable.held.front().setter ||
       !scene.reference().trains(variable.reference))

@@ -32,6 +32,7 @@ bool isGradient(mlir::Value value) { return pd::nameOf(value).contains("@GRAD");
 // scale of the gradients beside them.
 class GradientFlow {
  public:
+  // To a fixed point: each round walks the blocks once, and variables only ever enter the set.
   explicit GradientFlow(mlir::Operation* op) : op_(op) {
     do {
       grown_ = false;
@@ -56,6 +57,8 @@ class GradientFlow {
  private:
   using Written = llvm::function_ref<void(llvm::StringRef, mlir::Value, mlir::Block&)>;
 
+  // Attribute `blocks` lists, per region, the names of outer variables that the block writes; the
+  // operands of its terminator are their last values, in the same order.
   void forWritten(Written visit) const {
     auto blocks = op_->getAttrOfType<mlir::ArrayAttr>("blocks");
     for (mlir::Region& region : op_->getRegions()) {
@@ -72,6 +75,10 @@ class GradientFlow {
   bool holds(mlir::Value value) const { return isGradient(value) || values_.contains(value); }
   void add(mlir::Value value) { grown_ |= values_.insert(value).second; }
 
+  // One step of a forward data-flow to a fixed point: what reads a reached value, in its own
+  // regions too, is reached with all its results and block arguments. Variables carry the property
+  // across ops (`grown_` asks for another round when one is new), and what a turn of the loop
+  // yields carries it into the block arguments of the next turn.
   void follow(mlir::Operation* inner) {
     if (auto get = llvm::dyn_cast<pd::GetOp>(inner); get && variables_.count(get.getVar().str()))
       add(get.getValue());
@@ -106,6 +113,8 @@ class GradientFlow {
 // gradient block takes.
 class Together {
  public:
+  // One op of everything that is read, as a form whose terms are all whole: gradients enter
+  // linearly in a gradient op, and everything else by its value.
   Together(const Scene& scene, llvm::ArrayRef<mlir::Value> reads, bool backward) : scene_(scene) {
     Form form;
     form.combine = Combine::Sum;
@@ -181,6 +190,12 @@ bool blocksAgree(const Scene& scene, mlir::Operation* op, mlir::Operation* refer
   return false;
 }
 
+// Control flow of the framework as one op. A block that is the same as the reference's, does not
+// communicate and draws nothing computes a function of what it reads, so that its results have the
+// relation that any opaque function of these operands has: replicated where all of them are, else
+// the parts reading alone. A gradient op may do better, since what it makes of gradients is linear
+// in them; that holds only for results named `@GRAD`, and a result that mixes gradients into
+// something else is lost by name.
 void visitControlFlow(const Scene& scene, mlir::Operation* op, mlir::Operation* reference) {
   if (!blocksAgree(scene, op, reference))
     return scene.giveUnknown(op, "has other blocks than the op of the reference", reference);

@@ -12,6 +12,8 @@ mlir::RankedTensorType tensorOf(mlir::Value value) {
 
 }  // namespace
 
+// Creates the block of the body with one argument per operand of the composite; arguments are found
+// by the slot of their operand from then on.
 BodyBuilder::BodyBuilder(dist::CompositeOp composite, const Parts& parts,
                          pd::Declarations& declarations)
     : composite_(composite),
@@ -25,6 +27,8 @@ BodyBuilder::BodyBuilder(dist::CompositeOp composite, const Parts& parts,
     inputs_[slot] = block->addArgument(value.getType(), value.getLoc());
 }
 
+// Every result of the composite is yielded. Those that the body did not make are scratch outputs of
+// the framework that nobody reads, and are undefined.
 void BodyBuilder::finish() {
   llvm::SmallVector<mlir::Value> results;
   for (auto [slot, name, type] :

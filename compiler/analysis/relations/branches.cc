@@ -89,6 +89,8 @@ bool sameWays(Relation& mine, const Relation& other) {
 
 }  // namespace
 
+// A branch that all ranks take alike and that takes values which differ between ranks: as one op it
+// would be lost, op by op it need not be.
 bool isUniformBranch(const Scene& scene, mlir::Operation* op) {
   const BranchRow* row = rowOf(op);
   if (!row || row->repeats || !isLocal(op)) return false;

@@ -50,6 +50,9 @@ bool compositeStandsFor(llvm::StringRef composite, llvm::StringRef type) {
   });
 }
 
+// An op inside of a composite has no partner in the reference: its operands' relations go through
+// the rule of its type, and the results are relations without a reference number. A scale that
+// divides by the number of ranks changes the scale of the relation, as the comment at the top says.
 void visitLocal(const Scene& scene, mlir::Operation* op) {
   pd::OpView view(op);
   const ParsedRule* rule = findRule(view.type());
@@ -71,6 +74,10 @@ void visitLocal(const Scene& scene, mlir::Operation* op) {
   if (const Reason* site = context.site()) scene.store.addSite({op->getParentOp(), *site});
 }
 
+// Checks that the composite stands for one op of the reference and has its form. Composites with a
+// body of a known definition are compared as wholes by their own visitors; the others are compared
+// with their formula here and then walked, with the relations of the operands at the arguments of
+// the body. Returns the op that is stood for, or null where the composite has been reported.
 mlir::Operation* enterComposite(const Scene& scene, dist::CompositeOp composite) {
   auto number = composite->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
   mlir::Operation* reference = number ? scene.reference().op(number.getInt()) : nullptr;
@@ -116,6 +123,8 @@ void visitCompression(const Scene& scene, dist::CompositeOp composite, mlir::Ope
   }
 }
 
+// What the body yields becomes the results, which now stand for the results of the op of the
+// reference.
 void leaveComposite(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference) {
   auto yield = llvm::cast<dist::YieldOp>(composite.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {

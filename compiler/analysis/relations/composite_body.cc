@@ -116,6 +116,10 @@ class BodyReader {
       bind(result, reduced(start, operand));
   }
 
+  // Gives the result of an op the term that it computes. Only the forms that the formula of batch
+  // norm is made of are known; whatever is not understood (other attributes, other dims of a
+  // reduction, a factor that is read) binds nothing, so that its result is a fresh term, which
+  // equals none of the formula's.
   void readOp(pd::OpView op) {
     llvm::StringRef type = op.type();
     mlir::Value x = op.input("X"), out = op.output("Out");
@@ -195,6 +199,9 @@ class BatchNorm {
             {"SavedVariance", inverse}};
   }
 
+  // With x̂ = (x − μ)·r and r = 1/√(v + ε), which is what SavedVariance holds: dx = γ·r·(dy − E[dy]
+  // − x̂·E[dy·x̂]), dγ = Σ dy·x̂, dβ = Σ dy. Means are over the whole batch, sums over the rank's
+  // share, as they are summed over ranks later like any gradient.
   llvm::StringMap<int> backward() {
     const int dy = in("Y@GRAD");
     const int normal = t.product(t.difference(in("X"), in("SavedMean")), in("SavedVariance"));
@@ -227,6 +234,10 @@ class BatchNorm {
 
 }  // namespace
 
+// Compares the body of a synchronous batch norm with the formula of its op over the whole batch
+// (Ioffe and Szegedy 2015, with E[x²] − E[x]² for the variance). `shares` is the number of parts
+// the batch is cut into: the mean over the batch is the sum over ranks of the means of their
+// shares, divided by it. Returns what differs; empty where nothing does.
 std::string bodyDiffers(dist::CompositeOp composite, const Axes& axes) {
   int64_t shares = 1;
   for (unsigned axis = 0; axis < axes.count(); ++axis)

@@ -36,6 +36,7 @@ std::vector<SentUpTo> sentBy(int64_t elements, llvm::ArrayRef<double> shares, in
   return stages;
 }
 
+// "fc.w: 10 of 1000 up to step 5, then 1": what of a parameter is sent, stage by stage.
 std::string siteOf(llvm::StringRef parameter, int64_t elements, llvm::ArrayRef<SentUpTo> stages) {
   std::string text = parameter.str() + ": ";
   for (auto [i, stage] : llvm::enumerate(stages)) {

@@ -168,6 +168,8 @@ unsigned Flow::nodeOf(mlir::Value value) {
   return node;
 }
 
+// The node of what a variable holds now. At first that is what it begins the step with; in start-up
+// nothing is known of that.
 unsigned Flow::versionOf(mlir::StringAttr variable) {
   auto [at, fresh] = versions_.try_emplace(variable, 0);
   if (fresh) {
@@ -287,6 +289,10 @@ void Flow::visitLocal(mlir::Operation& op) {
     join(without.contains(result) ? common : hub, nodeOf(result));
 }
 
+// Adds the edges of one op to the graph of what depends on what. A get joins the value with the
+// version of its variable, communication is an edge where its result is awaited (not where it was
+// started), and ops that ask for the rank (`dist.slice`, `dist.coord`) are sources of a difference
+// along their axes.
 void Flow::visit(mlir::Operation& op) {
   if (auto get = llvm::dyn_cast<pd::GetOp>(op))
     return join(versionOf(get.getVarAttr().getAttr()), nodeOf(get.getValue()));

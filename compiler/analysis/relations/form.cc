@@ -39,6 +39,8 @@ struct AxisView {
 // is known, which becomes the text of a finding.
 class Evaluation {
  public:
+  // `uneven`: parts of the batch may have different numbers of rows, so that means over them may
+  // not be averaged.
   Evaluation(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero,
              ShareOf shareOf, bool uneven)
       : form_(form),

@@ -44,6 +44,7 @@ bool alike(const Relation& here, const Relation& there, const Axes& axes, const 
 
 }  // namespace
 
+// What a region gives, with the reasons for what is not known.
 std::vector<Awaited> yieldedBy(const Scene& scene, mlir::Region& region) {
   std::vector<Awaited> values;
   for (mlir::Value value : llvm::cast<dist::YieldOp>(region.front().getTerminator()).getValues()) {

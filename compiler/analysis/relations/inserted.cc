@@ -13,6 +13,9 @@ namespace {
 // Ops that a pass may insert: each is the identity up to scale and precision.
 enum class Inserted { No, Scale, Copy, Cast, Sum, Difference, Zero, Extremum };
 
+// The closed list of what a pass may put beside the ops of the reference. Each kind has a rule for
+// what it does to scale and state; an op that is not here and stands for nothing makes its results
+// unknown.
 Inserted insertedKind(llvm::StringRef type) {
   static const std::pair<llvm::StringRef, Inserted> kinds[] = {
       {"scale", Inserted::Scale},

@@ -5,6 +5,8 @@
 
 namespace dtranspile::verify {
 
+// Contracts are a list on the job: a bare tag, or a dictionary of a tag, the statement that people
+// read, and the names of the sites it speaks of.
 Contracts Contracts::of(mlir::ModuleOp job) {
   Contracts contracts;
   auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr);
@@ -24,6 +26,8 @@ Contracts Contracts::of(mlir::ModuleOp job) {
   return contracts;
 }
 
+// Rank axes of the mesh in its order, then time axes, then which of them the batch of some feed is
+// cut along.
 Axes axesOf(dist::RoleOp role) {
   Axes axes;
   dist::MeshOp mesh = dist::meshOf(role);

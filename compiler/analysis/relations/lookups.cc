@@ -43,6 +43,9 @@ bool isLookup(dist::CompositeOp composite) {
   return composite.getOp() == "lookup_table" || composite.getOp() == "lookup_table_v2";
 }
 
+// The one request of a composite that looks rows up on servers. It must ask for the composite's own
+// ids in the variable that its slot W reads, with the padding index of its op, and give nothing but
+// the rows it gets: then the composite is the reference's lookup in the whole table.
 dist::LookupOp requestOf(dist::CompositeOp composite, std::string& why) {
   mlir::Block& body = composite.getBody().front();
   auto request = body.empty() ? dist::LookupOp() : llvm::dyn_cast<dist::LookupOp>(body.front());

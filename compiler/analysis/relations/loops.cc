@@ -150,6 +150,9 @@ struct Blocks {
   int64_t dim = 0, count = 1;
   dist::LayoutAttr layout;
 };
+// How a server's variable is cut into blocks: the axis of servers, the dim, and the number of
+// blocks over all servers. Even parts are no blocks. Of a cyclic layout a block is one row; else it
+// has `per` rows, and the last one what is left.
 Blocks blocksOf(const Variable& variable, const Axes& axes) {
   auto relation = pd::VarOp(variable.op)->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
   if (!relation) return {};
@@ -238,6 +241,9 @@ bool enterMicro(const Scene& scene, dist::MicroOp micro) {
   return true;
 }
 
+// A result of the loop is its initial value plus the sum over micro-batches of what the body
+// yields, which is the rule of an all_reduce along the time axes; results that are state take what
+// the last micro-batch leaves.
 void leaveMicro(const Scene& scene, dist::MicroOp micro) {
   const Axes inside = scene.axes();
   llvm::BitVector loop(inside.count());
@@ -284,6 +290,8 @@ bool enterBlocks(const Scene& scene, dist::ForeachBlockOp loop) {
   return true;
 }
 
+// A result is the reduction over all blocks of what the body yields for one; sums start from the
+// initial operand, and a maximum or minimum from a limit that no element passes.
 void leaveBlocks(const Scene& scene, dist::ForeachBlockOp loop) {
   const Axes inside = scene.axes();
   const int axis = scene.store.scope().blockAxis;

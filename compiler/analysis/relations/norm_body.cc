@@ -73,6 +73,8 @@ class Reader {
       if (result.getType() == operand.getType())
         bind(result, terms_.of("all_reduce", {of(operand)}));
   }
+  // As the formulas below are written: `scale` with constant factor and bias, constants, and the
+  // ops of kOps without broadcasting along an axis. All else stays a fresh term.
   void readOp(pd::OpView op) {
     mlir::Value out = op.output("Out");
     if (!out || !onlyKnownAttributes(op)) return;
@@ -166,6 +168,9 @@ class Formula {
         {"Out", mul(in("X"), chosen(op("greater_than", n, bound), div(bound, n), t.constant(1)))}};
   }
 
+  // LARS (You, Gitman and Ginsburg 2017) as the framework's lars_momentum computes it: with p = ‖w‖
+  // and q = ‖g‖ of the whole parameter the rate of a layer is lr · coeff · p / (q + decay·p + ε),
+  // or lr where either norm is zero.
   Results lars() {
     const int w = in("Param");
     const float rescale = number("rescale_grad", 1), decayed = decay();
@@ -179,6 +184,9 @@ class Formula {
     return {{"VelocityOut", v}, {"ParamOut", op("elementwise_sub", w, v)}};
   }
 
+  // LAMB (You et al. 2020) as the framework computes it: Adam's direction with decay, u = m̂/(√v̂ +
+  // ε) + decay·w, and a step of lr · ‖w‖/‖u‖ along it. Beta1Pow and Beta2Pow are β^t before the
+  // step.
   Results lamb() {
     const bool corrects = !legacy();
     const int w = in("Param"), g = in("Grad");
@@ -209,6 +217,9 @@ bool takesNormsOfParts(dist::CompositeOp composite) {
   return name == kShardedClip || name == kShardedLars || name == kShardedLamb;
 }
 
+// Reads the body and the formula into the same table of terms and compares results by number. The
+// norm of the whole is the root of an all_reduce of the squared norms of the parts, which is how
+// the formula is written too. Returns what differs; empty where nothing does.
 std::string normBodyDiffers(dist::CompositeOp composite) {
   Terms terms;
   Reader reader(terms);

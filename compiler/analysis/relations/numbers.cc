@@ -1,6 +1,7 @@
 #include "compiler/analysis/relations/numbers.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/analysis/relations/kinds.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,6 +14,8 @@ constexpr int kDeepest = 16;          // ops that are followed back
 
 std::optional<Numbers> trace(mlir::Value tensor, int depth);
 
+// The numbers that `fill_constant` fills in, where they and their count are attributes. The count
+// is bounded, so that a hostile shape does not allocate.
 std::optional<Numbers> ofFill(const pd::OpView& op) {
   for (llvm::StringRef slot : {"ValueTensor", "ShapeTensor", "ShapeTensorList"})
     if (op.inputCount(slot)) return std::nullopt;
@@ -20,6 +23,7 @@ std::optional<Numbers> ofFill(const pd::OpView& op) {
   if (std::string text = op.getString("str_value");
       !text.empty() && llvm::StringRef(text).getAsDouble(value))
     return std::nullopt;
+  if (!(std::abs(value) < 0x1p63)) return std::nullopt;  // NaN too: no integer to convert to
   int64_t count = 1;
   for (int64_t extent : op.getInts("shape"))
     if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > kMostNumbers)
@@ -122,6 +126,7 @@ std::optional<Numbers> numbersOf(const pd::OpView& op, const NumberSource& sourc
   return numbers;
 }
 
+// All of the numbers, or nothing: an extent among them may be that of a batch.
 std::optional<llvm::SmallVector<int64_t>> knownNumbers(const pd::OpView& op,
                                                        const NumberSource& source) {
   std::optional<Numbers> numbers = numbersOf(op, source);

@@ -157,6 +157,12 @@ struct PadRow {
   PadRule rule;
   bool memberwise = false;  // result i of a list is made of member i of each list
 };
+// The abstract transfer functions of framework ops over the lattice of Pad: from what is known of
+// the pads of the operands follows what is known of the pad of the result. A row stands here only
+// where the op's definition computes every element from the elements at the same position (and from
+// whole operands), so that the elements of the pad never mix with others. Optimizers have rows
+// because their state is cut like the parameter: state that starts with a zero pad must keep it, or
+// it would leak into norms and sums over the flat part.
 constexpr PadRow kRows[] = {
     {"elementwise_add", sum},
     {"sum", sum},
@@ -310,6 +316,8 @@ mlir::Value outside(mlir::BlockArgument argument) {
   return number < captures.size() ? captures[number] : mlir::Value();
 }
 
+// How many axes the variable is declared to be cut flat along: each of them is one cut within
+// another.
 unsigned flatCutsOf(pd::GetOp get) {
   mlir::Operation* role = get->getParentOfType<pd::ProgramOp>()->getParentOp();
   auto var = llvm::dyn_cast_or_null<pd::VarOp>(
@@ -323,6 +331,10 @@ unsigned flatCutsOf(pd::GetOp get) {
                   : 0;
 }
 
+// A slice or a reduce_scatter of the flat dim adds a cut, an all_gather takes one away, and any
+// other op is as deep as the deepest of the operands of its shape (and of what its regions yield),
+// since elementwise ops keep the cut of what they read. The count is an upper bound: where nothing
+// is known it is one.
 unsigned flatCutsOf(mlir::OpResult result, llvm::DenseSet<mlir::Value>& seen) {
   mlir::Operation* op = result.getOwner();
   if (auto get = llvm::dyn_cast<pd::GetOp>(op)) return flatCutsOf(get);
@@ -432,6 +444,9 @@ Pad Pads::ofCut(mlir::Value whole, int64_t parts) {
                   flatCuts(whole, seen) > 0 ? of(whole) : Pad::None);
 }
 
+// Goes from a value to the op that made it. Communication that was started asynchronously is judged
+// at its start. An op that neither computes elementwise nor moves whole parts has no known pad,
+// which is always a safe answer: the walk then loses the relation instead of proving a wrong one.
 Pad Pads::ofResult(mlir::OpResult result) {
   mlir::Operation* op = result.getOwner();
   const unsigned number = result.getResultNumber();
@@ -464,6 +479,9 @@ Pad Pads::ofResult(mlir::OpResult result) {
       .Default([](mlir::Operation*) { return Pad::Any; });
 }
 
+// Sorts the operands into parts and whole ones by their shapes: an operand that has the shape of
+// the result is cut as the result is, one of another shape is broadcast and has no pad. A part
+// without a pad means that the elements divide, and then no operand of this cut has one.
 Pad Pads::ofFramework(mlir::OpResult result) {
   const pd::OpView op(result.getOwner());
   if (!inParts_ && op.operation()->getNumOperands() == 0) return Pad::Zero;  // cut after it

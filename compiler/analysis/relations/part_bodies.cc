@@ -17,6 +17,7 @@ void fill(dist::CompositeOp composite, const Parts& parts, pd::Declarations& dec
 // The ops of two bodies in their order, whatever they call their results.
 class Comparison {
  public:
+  // Op by op in order; returns the first difference in words.
   std::string differs(mlir::Block& mine, mlir::Block& wanted) {
     for (auto [a, b] : llvm::zip(mine.getArguments(), wanted.getArguments())) same_[b] = a;
     const std::vector<mlir::Operation*> own = ops(mine), theirs = ops(wanted);
@@ -36,6 +37,9 @@ class Comparison {
       if (!llvm::isa<pd::DeclOp>(op)) all.push_back(&op);
     return all;
   }
+  // Two ops are the same if they have the same name, attributes, slots and types, and take operands
+  // that were matched before (`same_` maps each value of the wanted body to its partner). Names of
+  // declarations do not count: they say nothing about what is computed.
   std::string differ(mlir::Operation* mine, mlir::Operation* wanted) {
     const auto described = [](mlir::Operation* op) {
       return pd::OpView::isFrameworkOp(op) ? pd::OpView(op).type().str()
@@ -64,6 +68,9 @@ class Comparison {
 
 }  // namespace
 
+// The operands and results of the composite are those of the op, slot by slot, so that whoever asks
+// which op of the reference it stands for finds the same form; attributes of dialect dist (lineage,
+// relations) move over with them.
 dist::CompositeOp composeParts(pd::OpView op, const Parts& parts, pd::Declarations& declarations) {
   mlir::Operation* old = op.operation();
   mlir::OpBuilder builder(old);
@@ -93,6 +100,9 @@ dist::CompositeOp composeParts(pd::OpView op, const Parts& parts, pd::Declaratio
   return composite;
 }
 
+// Builds the body again from the definition, beside the job, and compares the two op by op. So
+// there is one description of these bodies, for the pass that writes them and for the check, and a
+// body that was changed by hand or by another pass is no longer believed.
 std::string partBodyDiffers(dist::CompositeOp composite, llvm::StringRef axis, int64_t count) {
   Parts parts{axis.str(), count, {}, programVersion(composite)};
   std::string text;

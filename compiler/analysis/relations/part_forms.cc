@@ -5,6 +5,8 @@
 namespace dtranspile::verify {
 namespace {
 
+// Op, the composite that stands for it on parts, the dim that is cut and the slot it is counted in,
+// which result has parts, and which one is a term of a sum.
 constexpr PartForm kForms[] = {
     {"lookup_table_v2", "c_embedding", CutDim::First, "W", "", "Out"},
     {"lookup_table_v2_grad", "c_embedding_grad", CutDim::First, "W", "W@GRAD", ""},
@@ -27,6 +29,9 @@ std::string lookupHasMore(const pd::OpView& op) {
   return table && table.getRank() == 2 ? "" : "its table is no matrix";
 }
 
+// Which options of softmax_with_cross_entropy the body on parts of the classes does not have: it is
+// written for hard labels along the last dim in single or double precision, with results declared
+// as the op computes them. Returns the first one that stands in the way.
 std::string lossHasMore(const pd::OpView& op, const PartForm& form) {
   if (op.getBool("soft_label")) return "its labels are probabilities of all classes";
   if (!op.getBool("use_softmax")) return "it takes probabilities";
@@ -60,6 +65,8 @@ State PartForm::resultOf(llvm::StringRef output, int dim) const {
   return output == term ? State::partial(dist::Reduce::Sum) : State();
 }
 
+// The form of an op that can be computed on parts of a vocabulary; null where it has none, with the
+// reason in `why`.
 const PartForm* partForm(const pd::OpView& op, std::string* why) {
   const auto* form =
       llvm::find_if(kForms, [&](const PartForm& one) { return one.type == op.type(); });
@@ -80,6 +87,9 @@ const PartForm* partForm(llvm::StringRef composite) {
   return form == std::end(kForms) ? nullptr : form;
 }
 
+// For the planner of tensor parallelism: the states of the results where the operand that a form
+// cuts is split along its dim and all others are replicated. Nothing where the op cannot take these
+// operands.
 std::optional<llvm::SmallVector<State, 8>> inParts(mlir::Operation* op,
                                                    llvm::ArrayRef<State> operands) {
   const pd::OpView view(op);

@@ -50,6 +50,10 @@ Axes axesAt(const Axes& axes, const Place& place) {
   return here;
 }
 
+// Cuts a place into boxes (products of intervals, one per axis) in each of which every selector
+// holds on all coordinates or on none. Along each axis the bounds of all selectors are cuts, so
+// that there may be as many boxes as the product over axes; more than kMostPieces are refused
+// rather than enumerated.
 std::optional<std::vector<dist::SelAttr>> piecesOf(const Place& place, const Axes& axes,
                                                    llvm::ArrayRef<dist::SelAttr> selectors) {
   if (selectors.empty()) return std::vector{place.where};
@@ -75,6 +79,9 @@ std::optional<std::vector<dist::SelAttr>> piecesOf(const Place& place, const Axe
   return pieces;
 }
 
+// A reading on fewer ranks: what is replicated or different stays so on any ranks, but of parts,
+// split values and terms of a sum some are missing as soon as an axis has fewer coordinates.
+// Returns the axis along which the reading was lost.
 std::optional<unsigned> restrictTo(Reading& reading, const Axes& axes, const Place& from,
                                    const Place& to) {
   if (!reading.known) return std::nullopt;

@@ -17,6 +17,7 @@ Rational Rational::lost() {
   return result;
 }
 
+// In lowest terms with a positive denominator. INT64_MIN has no positive counterpart, and is lost.
 Rational::Rational(int64_t numerator, int64_t denominator) {
   if (denominator == 0 || numerator == INT64_MIN || denominator == INT64_MIN) {
     denominator_ = 0;
@@ -28,6 +29,10 @@ Rational::Rational(int64_t numerator, int64_t denominator) {
   denominator_ = denominator / divisor;
 }
 
+// The scale that a float attribute was written for: 1/3 is stored as the nearest float, and the
+// proof needs the third. Walks the convergents of the continued fraction, which are the best
+// approximations by denominator, and takes the first that rounds to the same float. A number that
+// no fraction with a small denominator rounds to has no exact scale, and is lost.
 Rational Rational::ofFloat(double value) {
   if (!std::isfinite(value) || std::fabs(value) >= 0x1p53) return lost();
   if (value < 0) return ofFloat(-value) * Rational(-1);

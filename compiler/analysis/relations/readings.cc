@@ -96,6 +96,11 @@ bool isFixedWhole(const Reason& reason, RelationOf relationOf) {
 
 }  // namespace
 
+// The two readings are evaluated independently: that in parts by the ranks' own shares, that of the
+// whole with the scale that an operand has as a share (`shareOf`), which a term of a sum needs in
+// order to be added to others. Where the whole is lost along a data axis, and the op may be
+// evaluated per share, the result is read as one value per share, and the op becomes a site: a
+// place where data parallelism computes something else than the reference.
 Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf) {
   auto isZero = [&](mlir::Value value) { return relationOf(value).isZero; };
   Evaluated evaluated;
@@ -138,6 +143,9 @@ Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf
   return evaluated;
 }
 
+// Remembers, per data axis and type of operand, the dim along which the whole is split: a result of
+// the same type is then put together along the same dim. The type stands for "has the dims of this
+// operand", since all that a form of control flow says about its results is their type.
 Shares::Shares(const Form& form, const Axes& axes, RelationOf relationOf) {
   splitDims_.resize(axes.count());
   for (const Term& term : form.terms) {
@@ -151,6 +159,9 @@ Shares::Shares(const Form& form, const Axes& axes, RelationOf relationOf) {
   }
 }
 
+// Turns parts along data axes into a split dim: that of an operand of the result's type or, where
+// the first dim is dynamic, that one, as the batch is. Returns whether the parts may have different
+// extents.
 bool Shares::putTogether(Reading& reading, mlir::Value result, const Axes& axes) const {
   bool uneven = false;
   mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(result.getType()));

@@ -54,6 +54,8 @@ bool ofOtherParts(RuleContext& context, const Form& form, mlir::Value record) {
 
 }  // namespace
 
+// An op with two kinds of results: values by the labels of the first clause, and a record for its
+// gradient (second clause), whose dims mean nothing outside and are taken whole.
 void giveRecorded(RuleContext& context, SlotLabels labels) {
   const Clause &ordered = context.clauses()[0], &record = context.clauses()[1];
   Form form;
@@ -67,6 +69,10 @@ void giveRecorded(RuleContext& context, SlotLabels labels) {
   giveClause(context, record, std::move(all), whole);
 }
 
+// The gradient reads a record that nobody can interpret. It is looked through to the forward op
+// that wrote it: the gradient is then a function of what that op read, evaluated with the same
+// labels. A record that was written of other parts than those that the gradient has is no use to
+// it.
 void giveRecordedGrad(RuleContext& context, SlotLabels labels) {
   const pd::OpView& op = context.op();
   const Clause &ordered = context.clauses()[0], &record = context.clauses()[1];

@@ -20,6 +20,7 @@ int lookup(const llvm::StringMap<int>& map, llvm::StringRef key) {
 
 }  // namespace
 
+// Numbers first what variables hold before the step, then what the program makes.
 Reference::Reference(pd::ProgramOp program) {
   if (!program) return;
   // Every variable has a number, also one that only the role touches.
@@ -67,6 +68,7 @@ void Reference::enterRegions(mlir::Operation* op, int64_t index) {
   }
 }
 
+// A parameter is trained if an optimizer op (slots Param and ParamOut) reads it or sets it.
 void Reference::noteTrained(mlir::Operation* op) {
   pd::OpView view(op);
   if (!view.hasInput("Param") || !view.hasOutput("ParamOut")) return;
@@ -86,6 +88,10 @@ void Reference::notePowers(mlir::Operation* op) {
     powers_.try_emplace(numberOf(power.in), Multiple{numberOf(power.out), power.factor});
 }
 
+// Value numbering in program order, as the comment at the top says. `current_` is the number that
+// each variable holds at this point, `named_` the last value of each declared name at the top
+// level, and ops are numbered in the order in which lineage attributes count them, before what
+// their regions hold.
 void Reference::number(mlir::Block& block) {
   for (mlir::Operation& op : block) {
     if (auto input = llvm::dyn_cast<pd::InputOp>(op)) {

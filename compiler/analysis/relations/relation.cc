@@ -28,6 +28,8 @@ dist::LayoutAttr State::layoutAttr() const {
              : dist::LayoutAttr();
 }
 
+// As the assembly of dialect dist writes a state: R, S(dim), S(dim, layout), S(flat), P(reduction),
+// X(tag).
 std::string State::text() const {
   switch (kind) {
     case dist::StateKind::Split: {
@@ -54,6 +56,7 @@ bool Reading::operator==(const Reading& other) const {
   return known == other.known && (!known || (states == other.states && scale == other.scale));
 }
 
+// A sorted set, so that equal relations have equal lists.
 void Relation::addTags(llvm::ArrayRef<mlir::StringAttr> more) {
   for (mlir::StringAttr tag : more) {
     auto at = llvm::lower_bound(tags, tag, [](mlir::StringAttr a, mlir::StringAttr b) {
@@ -72,6 +75,8 @@ std::string gradientSumText(const Rational& times) {
          times.text() + " times those of the reference";
 }
 
+// "dp: S(0), mp: P(sum), scale 1/2"; axes along which the value is replicated are left out, and "R"
+// stands where none is left.
 std::string textOf(const Reading& reading, const Axes& axes) {
   if (!reading.known) return "?";
   std::string text;
@@ -82,6 +87,8 @@ std::string textOf(const Reading& reading, const Axes& axes) {
   return reading.scale.isOne() ? text : text + ", scale " + reading.scale.text();
 }
 
+// An attribute as a reading of a place: axes that the place does not have are skipped, and along an
+// axis of one coordinate every state is R, since there a part is the whole.
 Reading readingOf(dist::RelAttr attribute, const Axes& axes) {
   Reading reading = Reading::replicated(axes);
   reading.scale = Rational(attribute.getNumerator(), attribute.getDenominator());

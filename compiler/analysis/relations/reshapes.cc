@@ -22,6 +22,8 @@ struct Size {
     auto found = powers.find(which);
     return found == powers.end() ? 0 : found->second;
   }
+  // An extent is a number times powers of symbols for unknown extents; `to` is 1 for a product and
+  // -1 for a quotient.
   Size raised(const Size& other, int to) const {
     Size result = *this;
     result.number =
@@ -226,6 +228,8 @@ std::optional<Sizes> shapeOf(const Sizes& from, llvm::ArrayRef<int64_t> entries)
 
 }  // namespace
 
+// Whether two shapes with -1 and 0 (the framework's "rest" and "as before") mean the same for
+// whatever the unknown extents are.
 bool makeSameShape(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> one,
                    llvm::ArrayRef<int64_t> other) {
   Sizes extents;

@@ -73,6 +73,7 @@ Clause parseClause(llvm::StringRef text) {
   return clause;
 }
 
+// Rows are parsed once per process, and are our own text: what does not parse is an assertion.
 ParsedRule parse(const RuleRow& row) {
   ParsedRule rule{row.type, row.rule, {}, parseNeeds(row.needs), &row};
   if (!row.rule) return rule;

@@ -45,6 +45,9 @@ class Sources {
   bool reached(mlir::Operation* op) const { return ops_.contains(op); }
 
  private:
+  // Backward reachability with a work list: which ops a value of a share comes from. The walk stops
+  // at framework ops whose result is not per share, and goes through guards, loops and
+  // communication, which only hand values on.
   void visit(mlir::Value value) {
     mlir::Operation* op = value.getDefiningOp();
     // Of what guards, loops and communication hand on the operands say whether they are of a share.
@@ -116,6 +119,8 @@ class Sources {
 
 }  // namespace
 
+// The sites that something which outlives the step depends on; others change nothing that anybody
+// sees.
 std::vector<Site> reachedSites(const Question& question, const Store& store) {
   Sources sources(question, store);
   for (mlir::Value value : keptValues(question, store)) sources.follow(value);

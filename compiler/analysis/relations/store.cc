@@ -30,6 +30,8 @@ bool Store::isInside(int scope, int outer) const {
   return scope == outer;
 }
 
+// A value seen by fewer ranks. Where the whole reading does not survive, the reason names the axis
+// whose parts are missing, for the message at the op that reads the value.
 Relation Store::restricted(Relation relation, const Place& from, const Place& to,
                            Reason& reason) const {
   const llvm::SmallVector<State, 2> before(relation.whole.states);
@@ -68,36 +70,47 @@ Store::Captured* Store::captured(mlir::Value value) const {
   std::unique_ptr<Captured>& here = captured_.back()[value];
   if (here) return here.get();
   here = std::make_unique<Captured>();
-  auto found = relations_.find(value);
-  if (found == relations_.end()) return here.get();
+  const Relation* found = own(value);
+  if (!found) return here.get();
   Place from = scopes_[outer].place;
   if (auto at = llvm::dyn_cast<dist::AtType>(value.getType())) from = from.within(at.getWhere());
-  here->relation = restricted(found->second, from, scope().place, here->reason);
+  here->relation = restricted(*found, from, scope().place, here->reason);
   captureForBlocks(*here, outer);
   return here.get();
 }
 
 const Relation& Store::of(mlir::Value value) const {
   if (Captured* here = captured(value)) return here->relation;
-  auto found = relations_.find(value);
-  return found == relations_.end() ? none_ : found->second;
+  const Relation* found = own(value);
+  return found ? *found : none_;
+}
+
+const Relation* Store::own(mlir::Value value) const {
+  auto found = numbers_.find(value);
+  return found == numbers_.end() ? nullptr : &relations_[found->second];
+}
+
+Relation& Store::known(mlir::Value value) {
+  auto [at, made] = numbers_.try_emplace(value, static_cast<uint32_t>(relations_.size()));
+  if (made) relations_.emplace_back();
+  return relations_[at->second];
 }
 
 void Store::set(mlir::Value value, Relation relation) {
   if (relation.reference >= 0 && !relation.minuend) lastFor_[relation.reference] = value;
   if (current_ != 0) scopeOf_[value] = current_;
-  relations_[value] = std::move(relation);
+  known(value) = std::move(relation);
 }
 
 void Store::correct(mlir::Value value, Relation relation) {
-  if (current_ != 0 && !relations_.count(value)) scopeOf_[value] = current_;
+  if (current_ != 0 && !own(value)) scopeOf_[value] = current_;
   if (Captured* here = captured(value)) here->relation = std::move(relation);
-  else relations_[value] = std::move(relation);
+  else known(value) = std::move(relation);
 }
 
 void Store::lose(mlir::Value value, Reason reason) {
   if (current_ != 0) scopeOf_[value] = current_;
-  relations_[value] = {};
+  known(value) = {};
   reasons_[value] = std::move(reason);
 }
 

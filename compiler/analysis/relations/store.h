@@ -118,7 +118,7 @@ class Store {
 
   // The last value that stands for a value of the reference; null if there is none.
   mlir::Value lastFor(int reference) const { return lastFor_.lookup(reference); }
-  int64_t valueCount() const { return static_cast<int64_t>(relations_.size()); }
+  int64_t valueCount() const { return static_cast<int64_t>(numbers_.size()); }
 
  private:
   // What is known here of a value from outside.
@@ -134,7 +134,13 @@ class Store {
   std::vector<Scope> scopes_;  // all that were entered
   int current_ = 0;
   mutable std::deque<Captures> captured_;  // in the scopes that were not left
-  llvm::DenseMap<mlir::Value, Relation> relations_;
+  // Null where the walk did not meet the value.
+  const Relation* own(mlir::Value value) const;
+  Relation& known(mlir::Value value);
+  // Looked up for every operand: the table has numbers, since relations are some hundred bytes
+  // long.
+  llvm::DenseMap<mlir::Value, uint32_t> numbers_;
+  std::deque<Relation> relations_;
   llvm::DenseMap<mlir::Value, int> scopeOf_;  // of values that are made inside a scope
   llvm::DenseMap<mlir::Value, std::vector<Awaited>> pending_;
   llvm::DenseMap<mlir::Value, Reason> reasons_;

@@ -30,6 +30,10 @@ class Reader {
     seen_.assign(body_.getNumArguments(), false);
   }
 
+  // The body must be exactly: a sum of the terms, a reduce_scatter of it, a sum of that part with
+  // the operands that are parts already, and the yield. Since addition over the reals is
+  // associative this equals the reference's one sum, each term counted once per rank, each part
+  // once.
   std::string read() {
     if (ops_.size() != 4) return "has " + std::to_string(ops_.size()) + " ops and not four";
     auto scatter = llvm::dyn_cast<dist::ReduceScatterOp>(ops_[1]);
@@ -55,6 +59,8 @@ class Reader {
   TermSum found() && { return std::move(found_); }
 
  private:
+  // Marks the arguments that a sum adds. They come in the order of the operands and none twice: a
+  // repeated argument would be counted twice, and another order is not what the pass writes.
   bool take(mlir::ValueRange values, bool term) {
     unsigned next = 0;
     for (mlir::Value value : values) {
@@ -77,6 +83,9 @@ class Reader {
 
 }  // namespace
 
+// Replaces a `sum` whose operands are partly terms (P(sum), of the whole shape) and partly parts
+// (split along `how.dim`) by a composite that adds the terms first and scatters their sum once,
+// which moves one tensor over the wire in place of one for each term.
 dist::CompositeOp composeTermSum(pd::OpView sum, const TermSum& how,
                                  pd::Declarations& declarations) {
   mlir::Operation* old = sum.operation();

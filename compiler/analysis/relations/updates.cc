@@ -14,6 +14,8 @@ constexpr llvm::StringLiteral kTypes[] = {"adam", "adamw", "lamb"};
 
 }  // namespace
 
+// The running powers (β^t) that an update reads and, in versions that have such outputs, advances
+// itself.
 std::vector<Power> powersOf(pd::OpView op) {
   std::vector<Power> powers;
   if (!llvm::is_contained(kTypes, op.type())) return powers;

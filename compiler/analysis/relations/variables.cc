@@ -53,6 +53,13 @@ struct Joined {
   bool otherDraw = false;
 };
 
+// What a variable holds, as one relation for all ranks of a place. Each record says what some ranks
+// of it were last set to; the records are joined pairwise. They must stand for the same value of
+// the reference with the same readings, except along axes that tell the records apart (`apart`),
+// where different coordinates may have different parts. Where they do not, the variable is torn:
+// nobody may read it as one value, and the op that tore it is kept for the message. Draws of random
+// numbers are compared apart from the rest, since equal relations with different draws are two
+// values.
 Joined join(const Store& store, const Variable& variable, const Place& place) {
   const Axes& axes = store.meshAxes();
   const std::vector<const Held*> records = recordsFor(variable, place, axes);
@@ -108,6 +115,9 @@ Awaited Store::held(const Variable& variable) const {
   return join(*this, variable, scope().place).value;
 }
 
+// A set by all ranks that have the variable replaces all records; one by some ranks replaces the
+// records of these ranks and of fewer, and is put behind the others, since the last record about a
+// rank is the one that counts.
 void Store::hold(Variable& variable, Relation relation, mlir::Operation* setter) {
   const Place& here = scope().place;
   // Which of the ranks along a vague axis run this is not known.
@@ -122,6 +132,9 @@ void Store::hold(Variable& variable, Relation relation, mlir::Operation* setter)
   variable.held.push_back({here.where, std::move(relation), setter});
 }
 
+// At the end of a step: joins what the ranks have, and normalises the states along axes of which
+// the place has one coordinate, so that the result can be compared with what the variable is
+// declared to hold.
 void Store::settle() {
   for (auto& [name, variable] : variables_) {
     Joined joined = join(*this, variable, variable.at);

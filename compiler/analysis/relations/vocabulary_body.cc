@@ -10,6 +10,8 @@ mlir::RankedTensorType tensorOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
 
+// Writes the four bodies of part_bodies.h. `rows_` is the number of classes of a part, `all_` that
+// of all parts.
 class Vocabulary {
  public:
   Vocabulary(BodyBuilder& body, const PartForm& form) : b(body), form_(form) {
@@ -109,6 +111,8 @@ class Vocabulary {
                     counts(b.cast(b.in("Label"), b.builder().getI64Type()), ignored, element)));
   }
 
+  // 1.x has no ignore_index in this gradient; later versions multiply the gradient of ignored rows
+  // by zero.
   void lossGradient() {
     mlir::Value softmax = b.in("Softmax"), gradient = b.in("Loss@GRAD");
     const int64_t ignored = b.integer("ignore_index", -100);

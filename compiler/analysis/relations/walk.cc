@@ -307,6 +307,9 @@ void Walk::visitRpc(mlir::Operation* op) {
       .Case([&](dist::MergedOp merged) { scene_.rpc->merged(scene_, merged); });
 }
 
+// Ops of the job: those with regions are entered and left around a walk over their body, those that
+// communicate go to their transfer function, and what is not listed has no relation rule and loses
+// its results by name.
 void Walk::visitDist(mlir::Operation* op) {
   llvm::TypeSwitch<mlir::Operation*>(op)
       .Case([&](dist::WaitOp wait) { visitWait(scene_, wait); })
@@ -357,6 +360,11 @@ void Walk::checkClaims(mlir::Operation* op) {
   }
 }
 
+// A pass may write on an op which relation its result has (`dist.rel`). Nothing is derived from
+// such a claim: it is compared with what the walk has found, state by state, tag by tag and down to
+// the value of the reference, so that a pass that believes something wrong is refuted at the op
+// that it wrote and not where the error shows. A claim about a value of which nothing is known
+// stays unknown.
 void Walk::checkClaim(mlir::Operation* op, mlir::Value result, dist::RelAttr claim) {
   const Relation& found = scene_.of(result);
   const auto say = [&](Message::Level level, const std::string& claimed, const std::string& is) {

@@ -77,6 +77,9 @@ void closeGaps(pd::ProgramOp program) {
 
 }  // namespace
 
+// Turns one rank's text into the framework's operators: operations between ranks become c_* ops on
+// rings, and values become variables again. Then numbers of blocks are closed up, inputs that an op
+// overwrites are copied, and the result must verify.
 mlir::LogicalResult exportCollective(mlir::ModuleOp module, int64_t rank,
                                      llvm::ArrayRef<std::string> endpoints) {
   auto meshes = module.getOps<dist::MeshOp>();

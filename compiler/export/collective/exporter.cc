@@ -40,6 +40,8 @@ mlir::LogicalResult frameworkOp(Emitter& emitter, dist::CompositeOp op) {
 
 }  // namespace
 
+// `setUp`: the start-up program also creates the rings. A pipeline is laid out first, since its
+// tasks stand in regions that the framework does not have.
 mlir::LogicalResult Exporter::run(pd::ProgramOp program, bool setUp) {
   if (setUp) makeRings(emitter_, *program.getBodyBlock(), endpoints_);
   if (mlir::failed(layOutStage(program, emitter_.mesh(), emitter_.rank(), rings_)))
@@ -73,6 +75,8 @@ mlir::LogicalResult Exporter::translate(mlir::Operation* op) {
       .Default([&](mlir::Operation* other) { return communicate(other); });
 }
 
+// Inlines a composite that the framework has no operator for, and translates the communication in
+// it.
 mlir::LogicalResult Exporter::writeBody(dist::CompositeOp composite) {
   mlir::Block& body = composite.getBody().front();
   for (auto [argument, input] : llvm::zip(body.getArguments(), composite.getInputs()))

@@ -53,6 +53,8 @@ class Stage {
     bool forward = true;
   };
 
+  // What the framework's section worker can run: it knows two schedules, by whose order it runs all
+  // forward ops and all backward ops of a program per micro-batch.
   mlir::LogicalResult check() {
     const llvm::StringRef schedule = micro_.getSchedule();
     if ((schedule != "F-then-B" && schedule != "1F1B") || micro_.getChunks() != 1)
@@ -231,6 +233,7 @@ class Stage {
 
 }  // namespace
 
+// At most one loop over micro-batches, at the top of a program.
 mlir::LogicalResult layOutStage(pd::ProgramOp program, dist::MeshOp mesh, int64_t rank,
                                 llvm::ArrayRef<Ring> rings) {
   dist::MicroOp stage;

@@ -47,6 +47,8 @@ int64_t PointToPoint::peer(mlir::Operation* op, int64_t coordinate) const {
   return found - members.begin();
 }
 
+// send_v2, after the computation that makes its value where it runs on a stream of its own
+// (`aside`).
 mlir::Value PointToPoint::send(mlir::OpBuilder& builder, pd::Declarations& declarations,
                                dist::SendOp op, int role, bool aside) const {
   mlir::Value value = op.getInput();
@@ -65,6 +67,8 @@ mlir::Value PointToPoint::send(mlir::OpBuilder& builder, pd::Declarations& decla
   return value;
 }
 
+// recv_v2 wants shape and type as attributes; with dynamic extents the sender sends them
+// (dynamic_shape).
 mlir::Value PointToPoint::receive(mlir::OpBuilder& builder, pd::Declarations& declarations,
                                   dist::RecvOp op, int role) const {
   mlir::Value value = op.getOutput();

@@ -36,6 +36,8 @@ void makeRing(Emitter& emitter, const Ring& ring, llvm::ArrayRef<std::string> en
 
 }  // namespace
 
+// In front of the first op that communicates: a ring must exist before it is used, and as late as
+// possible leaves the order of start-up alone.
 void makeRings(Emitter& emitter, mlir::Block& block, llvm::ArrayRef<std::string> endpoints) {
   mlir::OpBuilder& builder = emitter.builder();
   builder.setInsertionPointToEnd(&block);

@@ -14,6 +14,8 @@ std::vector<Ring> ringsIn(mlir::ModuleOp module, dist::MeshOp mesh) {
   return rings;
 }
 
+// The ranks that differ from this one along the communicator's axes only (within its subset), in
+// the order of the mesh: their position is the rank in the ring.
 std::vector<int64_t> groupOf(dist::CommOp comm, dist::MeshOp mesh, int64_t rank) {
   // Strides of the mesh; the members differ in the comm's axes only.
   llvm::SmallVector<int64_t> strides(mesh.getSizes().size(), 1);
@@ -44,6 +46,7 @@ bool isFirst(dist::CommOp comm, dist::MeshOp mesh, int64_t rank) {
 
 }  // namespace
 
+// All groups of all rings, for tools that look at the job from outside: [ring][group][member].
 std::vector<std::vector<std::vector<int64_t>>> ringsOf(mlir::ModuleOp module) {
   std::vector<std::vector<std::vector<int64_t>>> rings;
   auto meshes = module.getOps<dist::MeshOp>();

@@ -73,6 +73,7 @@ mlir::LogicalResult Rooted::finish(dist::WaitOp wait) {
   return drop(wait);
 }
 
+// c_reduce_* leaves the result on the root, in place; the framework gives the others what they had.
 mlir::LogicalResult Rooted::reduce(dist::ReduceOp op, int ring) {
   if (op.getReduce() == dist::Reduce::Or)
     return op.emitError("export: the framework has no boolean reduction");

@@ -87,6 +87,8 @@ mlir::LogicalResult Sums::sumLayers(dist::AllReduceOp op, int ring) {
   return drop(op);
 }
 
+// c_allgather joins along the first dim, c_concat (of model parallelism) along the last one; no
+// operator joins along others.
 mlir::LogicalResult Sums::allGather(dist::AllGatherOp op, int ring) {
   if (llvm::isa<dist::PendingType>(op->getResult(0).getType()) || op.getRagged())
     return op.emitError(

@@ -49,6 +49,8 @@ int ringOver(const Emitter& emitter, llvm::StringRef axis) {
 
 bool isOfVocabulary(dist::CompositeOp op) { return operatorOf(op) != nullptr; }
 
+// The framework has these composites as single operators (c_embedding, c_softmax_with_cross_entropy
+// and their gradients), which compute what the body does by the offset of the rank's part.
 mlir::LogicalResult exportVocabulary(Emitter& emitter, dist::CompositeOp op) {
   const Operator& what = *operatorOf(op);
   // The axis is that of the coordinate which the body counts by.

@@ -50,6 +50,8 @@ mlir::LogicalResult resolve(mlir::Operation* op, int64_t ranks, llvm::StringRef 
 
 }  // namespace
 
+// A module that the framework runs beside servers has no collectives: those of one rank are the
+// identity, and others are refused by name.
 mlir::LogicalResult resolveGroups(mlir::ModuleOp module, dist::MeshOp mesh, llvm::StringRef who) {
   llvm::SmallVector<std::pair<mlir::Operation*, int64_t>> found;
   for (auto program : module.getOps<pd::ProgramOp>())

@@ -131,6 +131,7 @@ LogicalResult RoundWriter::writeGet(pd::GetOp get, const Block* block) {
   return mlir::success();
 }
 
+// A set of a table inside of a loop writes this server's block of it, under the block's name.
 LogicalResult RoundWriter::writeSet(pd::SetOp set, const Block* block) {
   const Table* table = tables_.find(set.getVar());
   if (!block && mlir::failed(checkWholes(set))) return mlir::failure();
@@ -270,6 +271,8 @@ void RoundWriter::finishCopy(Operation* original, Operation* copy, const Block* 
   renumber(copy, index_);
 }
 
+// Within a block tensors that have a row for each of the block's have its number of rows, also
+// where a shape is an attribute.
 void RoundWriter::giveRows(Operation* op, int64_t rows) {
   bool changed = false;
   for (Value result : op->getResults()) {

@@ -108,6 +108,7 @@ class StartupWriter {
     return mlir::success();
   }
 
+  // A constant is made in the extents of the block; of anything else the rows are sliced.
   Value part(mlir::Location loc, Value whole, const Table& table, const Block& block) {
     if (!table.isCut()) return whole;
     const std::vector<std::pair<std::string, mlir::Type>> out = {
@@ -143,6 +144,8 @@ class StartupWriter {
 
 }  // namespace
 
+// Liveness over variables to a fixed point, backwards: whatever does not lead to a variable that
+// the server keeps is not computed.
 void dropForeignValues(pd::ProgramOp startup, llvm::StringSet<>& kept) {
   mlir::Block& block = *startup.getBodyBlock();
   // A variable that is read is kept, and what sets it may read others.

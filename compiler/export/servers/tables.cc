@@ -93,6 +93,8 @@ dist::RoleOp servingRole(mlir::ModuleOp job) {
   return {};
 }
 
+// Variables of the server role with their blocks, and which trainers' gradients they get, as the
+// framework's transpiler names them.
 mlir::FailureOr<Tables> Tables::of(mlir::ModuleOp job, std::vector<std::string> endpoints) {
   Tables tables;
   tables.endpoints_ = std::move(endpoints);

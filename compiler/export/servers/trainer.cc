@@ -26,6 +26,7 @@ class TrainerProgram {
   TrainerProgram(const Tables& tables, int64_t rank, pd::ProgramOp program)
       : tables_(tables), rank_(rank), program_(program), builder_(program.getContext()) {}
 
+  // After the pass no request may be left: one inside of control flow is seen then, and refused.
   LogicalResult run() {
     mlir::Block& block = *program_.getBodyBlock();
     for (mlir::Operation& op : llvm::make_early_inc_range(block)) {
@@ -331,6 +332,8 @@ class TrainerProgram {
 
 }  // namespace
 
+// Specialises the trainer role for the rank, translates lookups first (their composites must still
+// be whole), then pushes and pulls, then what is local.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> exportTrainer(const Tables& tables,
                                                                  int64_t rank) {
   dist::RoleOp role = tables.trainerRole();

@@ -71,6 +71,8 @@ std::string setDefaults(const Rule& rule, OpDesc& made) {
 
 }  // namespace
 
+// First what the row sets to a fixed value, then what the file says ("N" name, "AT" value), then
+// defaults of what is missing. Returns what is wrong; empty where nothing is.
 std::string setAttributes(const Op& op, const Rule& rule, framework::OpDesc& made) {
   for (const AttributeRule& attribute : rule.attributes) {
     if (attribute.kind != AttributeRule::Set) continue;

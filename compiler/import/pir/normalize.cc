@@ -165,6 +165,7 @@ bool Normalizer::setOperand(int index, size_t number, const OperandRule& rule, c
   return true;
 }
 
+// Results of the PIR op in their order, and outputs that only the op of the ProgramDesc has (Made).
 bool Normalizer::setResults(int index, const Rule& rule, OpDesc& made) {
   const Op& op = program_.ops[index];
   size_t next = 0;

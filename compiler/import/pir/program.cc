@@ -62,6 +62,8 @@ class Reader {
   Reader(const Budget& budget, Program& program, ReadError& error)
       : budget_(budget), program_(program), error_(error) {}
 
+  // Members of the document: base_code (magic "pir", version), program.regions[0].blocks[0].ops.
+  // Everything else that could be there is refused by name.
   bool run() {
     const json* code = member(&program_.document, "base_code");
     const std::string* magic = textMember(code, "magic");

@@ -33,6 +33,9 @@ class Finder {
         producer_.try_emplace(result.id, static_cast<int>(i));
   }
 
+  // PIR has no attribute op_role; roles follow from the graph. The backward part begins where the
+  // first gradient op's seed is made and ends behind the last gradient op; an op with a parameter
+  // and its gradient as operands is an update; the seed leads to the loss.
   Roles run() {
     int count = static_cast<int>(program_.ops.size()), first = -1, last = -1;
     for (int i = 0; i < count; ++i) {
@@ -77,6 +80,8 @@ class Finder {
     for (const Result& result : op.results) (isBackward ? backward_ : update_).insert(result.id);
   }
 
+  // An update names its parameter and gradient, which is what op_role_var of a ProgramDesc says.
+  // The op that first made the gradient, before clips and decays, is told so too.
   void findUpdate(int index) {
     const Op& op = program_.ops[index];
     const Rule* rule = findRule(op);

@@ -106,6 +106,8 @@ bool setInteger(const Number& number, Set set) {
   return integerIn(number, Lowest, Highest, value) && (set(value), true);
 }
 
+// Type of the attribute, its number in framework.proto's AttrType, and how a number becomes it;
+// false where it does not fit.
 const SingleRow kSingles[] = {
     {AttrType::Int, 0,
      [](const Number& n, OpDesc::Attr& a) {
@@ -128,6 +130,7 @@ const SingleRow kSingles[] = {
      [](const Number& n, OpDesc::Attr& a) { return setScalar(n, *a.mutable_scalar()), true; }},
 };
 
+// The same for elements of lists.
 const SingleRow kLists[] = {
     {AttrType::Ints, 3,
      [](const Number& n, OpDesc::Attr& a) {

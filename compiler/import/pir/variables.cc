@@ -26,6 +26,7 @@ std::string Normalizer::defaultName(int op, size_t result) const {
   return "#" + std::to_string(op) + "." + std::to_string(result);
 }
 
+// 7, 8 and 13 are LOD_TENSOR, SELECTED_ROWS and LOD_TENSOR_ARRAY of framework.proto's VarType.
 bool Normalizer::declare(int index, llvm::StringRef name, const Type& type, VariableFlags flags) {
   if (!declared_.insert(name).second)
     return fail(index, "declares variable '" + name + "' for the second time");
@@ -55,6 +56,7 @@ bool Normalizer::declare(int index, llvm::StringRef name, const Type& type, Vari
   return true;
 }
 
+// A list is one variable per element; an absent element keeps its place as `@EMPTY@`.
 bool Normalizer::declareResult(int index, size_t number) {
   const Result& result = program_.ops[index].results[number];
   Value& value = *find(result.id);

@@ -42,6 +42,8 @@ void initializeTargets() {
   });
 }
 
+// Products and sums may be fused (FMA), which rounds once in place of twice; position-independent,
+// since kernels go into a shared object.
 std::unique_ptr<llvm::TargetMachine> makeMachine(const Target& target, std::string& error) {
   initializeTargets();
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
@@ -102,6 +104,8 @@ void addEntry(llvm::Module& module, llvm::Function* kernel, llvm::StringRef symb
   kernel->addFnAttr(llvm::Attribute::NoInline);  // inlined, its arguments would lose `noalias`
 }
 
+// LLVM's standard pipeline. Vectors of 512 bits are preferred where the target has them (LLVM takes
+// 256 by itself); kernels throw nothing.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
@@ -125,6 +129,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
+// The back end still runs under the legacy pass manager.
 llvm::LogicalResult emitObject(llvm::Module& module, llvm::TargetMachine& machine,
                                std::string& object, std::string& error) {
   llvm::SmallVector<char, 0> bytes;
@@ -150,6 +155,9 @@ KernelCompiler::KernelCompiler(const Target& target) : state_(std::make_unique<S
 
 KernelCompiler::~KernelCompiler() = default;
 
+// Compiles the text of one kernel to an object whose entry has the given name. Diagnostics of MLIR
+// become `error`, the first one only. Not thread-safe: each thread has its own compiler, with a
+// context of its own.
 llvm::LogicalResult KernelCompiler::compile(llvm::StringRef text, llvm::StringRef symbol,
                                             std::string& object, std::string& error) {
   if (!state_->machine) {

@@ -56,6 +56,7 @@ class MemoryFile {
 // writes it at the end.
 class Collector {
  public:
+  // A pipe holds little, so that somebody must read while LLD writes.
   Collector() {
     if (pipe2(ends_, O_CLOEXEC) != 0) return;
     reader_ = std::thread([this] {
@@ -100,6 +101,9 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> archiveOf(
 
 }  // namespace
 
+// Packs the objects into an archive in memory, lets LLD read that by the path of its descriptor and
+// write into a pipe, and writes the library that comes out to `output`. The same objects give the
+// same bytes.
 llvm::LogicalResult linkShared(const std::vector<NamedObject>& objects, const std::string& output,
                                std::string& error) {
   auto archive = archiveOf(objects);

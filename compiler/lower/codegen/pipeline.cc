@@ -79,6 +79,9 @@ mlir::DialectRegistry kernelDialects() {
   return registry;
 }
 
+// Order matters in two places: bfloat16 is expanded to integer arithmetic before anything else sees
+// it, and polynomials for exp, tanh, erf and log come before the conversions that would call a
+// library for them. Bare pointers as arguments carry `noalias`, which memref descriptors cannot.
 std::unique_ptr<mlir::PassManager> kernelPipeline(mlir::MLIRContext& context) {
   auto passes = std::make_unique<mlir::PassManager>(&context);
   mlir::OpPassManager& function = passes->nest<mlir::func::FuncOp>();

@@ -8,6 +8,7 @@
 
 namespace dtranspile::lower {
 
+// Features in a fixed order: they are part of the key of the cache.
 Target hostTarget() {
   std::vector<std::string> features;
   for (const auto& feature : llvm::sys::getHostCPUFeatures())

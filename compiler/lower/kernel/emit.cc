@@ -30,6 +30,8 @@ const Spelling kBinary[] = {
     {Op::And, nullptr, "arith.andi"},           {Op::Or, nullptr, "arith.ori"},
 };
 
+// Op, its name for floats, and that for integers (null: there is none, the types of expr.cc make
+// the operand a float).
 const Spelling kUnary[] = {
     {Op::Neg, "arith.negf", nullptr},   {Op::Abs, "math.absf", "math.absi"},
     {Op::Exp, "math.exp", nullptr},     {Op::Log, "math.log", nullptr},
@@ -321,6 +323,8 @@ std::string Emitter::computeArithmetic(const Expr& e, const std::string& a, cons
   return define(function + (" " + a), type);
 }
 
+// Computation is in float32 or wider; what lies in memory in half precision is rounded here.
+// bfloat16 lies as 16-bit integers, since the target need not have the type.
 void Emitter::store(const Store& store) {
   const Operand& operand = kernel_.operands[store.operand];
   std::string v = value(store.value);

@@ -31,6 +31,9 @@ std::string Emitter::toInteger(const std::string& from, Scalar source, Scalar ta
   return define("arith.select " + fits + ", " + whole + ", " + constant(range.least, target), type);
 }
 
+// Divides by 1 where the divisor is 0 or -1 and puts the results right afterwards (a negation for
+// -1, whose remainder is 0 anyway), so that the hardware instruction never traps. Nothing of that
+// where the divisor is known to be neither.
 std::string Emitter::divide(const Expr& e, const std::string& a, const std::string& b) {
   const std::string type = mlirName(e.type), how = spellBinary(e.op, false);
   if (!kernel_.mayFault(e)) return define(how + " " + a + ", " + b, type);

@@ -58,6 +58,8 @@ bool foldable(Op op) { return !std::isnan(evaluate(op, 1, 1)); }
 
 }  // namespace
 
+// The type that elements are computed in: halves in float32, small integers in int32, as the
+// framework's kernels promote them.
 Scalar scalarOf(DType type) {
   switch (type) {
     case DType::kBool: return Scalar::I1;
@@ -109,6 +111,7 @@ ExprId ExprPool::position(int dim) {
   return add({.op = Op::Index, .type = Scalar::I64, .index = dim});
 }
 
+// A constant is converted now, as the emitted cast would convert it.
 ExprId ExprPool::cast(ExprId a, Scalar type) {
   const Expr node = nodes_[a];
   if (node.type == type) return a;
@@ -123,6 +126,7 @@ ExprId ExprPool::cast(ExprId a, Scalar type) {
   return add({.op = Op::Cast, .type = type, .a = a});
 }
 
+// The typing rule at the top, for one operand.
 ExprId ExprPool::unary(Op op, ExprId a) {
   if (nodes_[a].op == Op::Const && nodes_[a].type == Scalar::Weak && foldable(op)) {
     return constant(evaluate(op, nodes_[a].value, nodes_[a].value));
@@ -148,6 +152,8 @@ ExprId ExprPool::fold(Op op, ExprId a, ExprId b) {
   return -1;
 }
 
+// The typing rule at the top, op by op. Two untyped constants are folded in float64 and stay
+// untyped.
 ExprId ExprPool::binary(Op op, ExprId a, ExprId b) {
   const Expr x = nodes_[a], y = nodes_[b];
   if (x.op == Op::Const && y.op == Op::Const && x.type == Scalar::Weak && y.type == Scalar::Weak &&

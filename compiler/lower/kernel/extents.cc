@@ -11,6 +11,7 @@ constexpr int64_t kPrimes[kMostTokens] = {65537, 65539, 65543, 65551, 65557, 655
 
 int64_t tokenNumber(int token) { return kPrimes[token]; }
 
+// Tokens are distinct primes, so that a product of extents factors back into them uniquely.
 Monomial monomialOf(int64_t number) {
   Monomial result;
   for (int k = 0; k < kMostTokens; ++k) {

@@ -263,6 +263,8 @@ class FormulaBuilder : public FormulaActions {
     return most;
   }
 
+  // Whether the value differs along a dim that is reduced: a statement that does not is stored once
+  // per row.
   bool variesInRow(ExprId id) const {
     bool varies = false;
     pool_.walk(id, [&](const Expr& e) {

@@ -7,6 +7,8 @@
 namespace dtranspile::lower {
 namespace {
 
+// Functions that formulas of ops may call, in the language of formulas themselves (formula.h):
+// `name(parameters) = expression`, expanded where they are called.
 constexpr std::string_view kFunctions = R"(
 square(x) = x * x
 rsqrt(x) = 1 / sqrt(x)

@@ -15,6 +15,7 @@ struct Function1 {
   std::string_view name;
   Op op;
 };
+// The functions of the language that are one operation each.
 const Function1 kUnary[] = {
     {"abs", Op::Abs},     {"exp", Op::Exp},     {"log", Op::Log},     {"log2", Op::Log2},
     {"log10", Op::Log10}, {"log1p", Op::Log1p}, {"expm1", Op::Expm1}, {"sqrt", Op::Sqrt},

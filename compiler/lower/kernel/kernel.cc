@@ -83,6 +83,8 @@ int64_t Kernel::elements() const {
   return count;
 }
 
+// An empty domain stores nothing, but a reduction over no elements still stores its start (the sum
+// of nothing is 0).
 bool Kernel::storesNothing() const {
   const bool reduces = std::any_of(stages.begin(), stages.end(),
                                    [](const Stage& stage) { return !stage.reductions.empty(); });
@@ -108,6 +110,8 @@ bool Kernel::mayFault() const {
 
 bool Kernel::unknown(int64_t number) const { return dynamic && isSymbolic(number); }
 
+// The tokens for extents that a step decides, in one order: these are parameters of the kernel. Dim
+// 0 is not among them, since the caller gives the range of rows.
 std::vector<int64_t> Kernel::unknownNumbers() const {
   std::set<int64_t> numbers;
   auto add = [&](int64_t number) {

@@ -29,6 +29,9 @@ bool heavy(const ExprPool& pool, ExprId id) {
   return found;
 }
 
+// Builds one kernel from the statements that fit it: orders dims, renumbers the operands that are
+// loaded and stored by buffer and strides, and copies expressions into the kernel's own pool, stage
+// by stage.
 class NestBuilder {
  public:
   NestBuilder(std::string_view hint, const Dims& domain, const ExprPool& source,
@@ -105,6 +108,9 @@ class NestBuilder {
     return extent;
   }
 
+  // Two references to one buffer with the same strides are one operand, which may be read and
+  // written. With other strides they are two parameters, both `noalias`: right for what is read
+  // only, so that in-place results are for operands that are walked alike (in_place.h).
   int operandOf(int ref, bool write) {
     const Ref& r = refs_[ref];
     Operand operand{.dtype = r.tensor.dtype};
@@ -150,6 +156,11 @@ class NestBuilder {
     });
   }
 
+  // A level holds what needs the reductions of the levels before it (softmax: a maximum, then a
+  // sum, then quotients), and becomes one stage: a loop that accumulates its reductions and makes
+  // its stores. Expressions are copied once per stage and shared in it (`done`). What an earlier
+  // level computed is computed again, unless that is dear and it has been stored in an output: then
+  // it is read back.
   void fillLevel(int level) {
     Stage stage;
     stage.loops = rowForm() ? loops_ : std::vector<int>{};
@@ -182,6 +193,8 @@ class NestBuilder {
       kernel_.stages.push_back(std::move(stage));
   }
 
+  // A last stage without loops: what is stored once per row, from the reductions of the stages
+  // before.
   void rowStores() {
     Stage stage;
     std::map<ExprId, ExprId> done;

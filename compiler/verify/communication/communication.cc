@@ -81,6 +81,7 @@ std::vector<ClassText> perCoordinate(ClassText text, dist::MeshOp mesh, Rung& ru
 
 }  // namespace
 
+// Of a module that specialisation has made: for tools that have one class only.
 ClassText classTextOf(mlir::ModuleOp specialized, dist::SelAttr where) {
   ClassText text;
   if (auto name = specialized->getAttrOfType<mlir::StringAttr>(dist::kClassAttr))
@@ -94,6 +95,8 @@ ClassText classTextOf(mlir::ModuleOp specialized, dist::SelAttr where) {
   return text;
 }
 
+// First whether all ranks create the same communicators in one order, then the runs of both
+// programs.
 Rung verifyCommunication(llvm::ArrayRef<ClassText> classes) {
   Rung rung;
   rung.name = "communication";

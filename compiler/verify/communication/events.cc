@@ -383,6 +383,8 @@ dist::ServeOp serveOf(const ClassText& text) {
   return loops.empty() ? dist::ServeOp() : *loops.begin();
 }
 
+// The operations of one program of a class, in the order in which it starts them and waits for
+// them.
 std::vector<Event> eventsOf(const ClassText& text, llvm::StringRef name, const Servers& servers,
                             Rung& report) {
   const bool startup = name == "startup";

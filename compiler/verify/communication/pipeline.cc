@@ -52,6 +52,8 @@ bool isTask(mlir::Operation* op) {
 // at its head, sends at its end, both in the order of the text (compiler/specialize/tasks.cc).
 class Moves {
  public:
+  // Transfers of the body; of one that only hands a value on, the task of these ranks in which it
+  // arrives.
   Moves(dist::MicroOp micro, dist::SelAttr where) : where_(where) {
     for (auto transfer : micro.getBody().front().getOps<dist::TransferOp>()) {
       const bool passed =
@@ -108,6 +110,7 @@ bool movesFit(dist::MicroOp micro) {
 
 }  // namespace
 
+// The product over the time axes; too many for a table where it overflows.
 int64_t microBatches(dist::MicroOp micro) {
   dist::MeshOp mesh = dist::meshOf(micro);
   int64_t product = 1;
@@ -117,6 +120,8 @@ int64_t microBatches(dist::MicroOp micro) {
   return product;
 }
 
+// The stage's row of the schedule as turns, or why there is none. A stage that lacks a task of an
+// entry skips it.
 StageOrder orderOf(dist::MicroOp micro, dist::SelAttr where) {
   StageOrder order;
   std::vector<dist::OnOp> tasks = tasksOf(micro);

@@ -23,6 +23,7 @@ struct Asked {
   mlir::Operation* control;  // the innermost control flow around it; null: none
 };
 
+// Of one trainer's text and one communicator with servers that keep rounds.
 class Protocol {
  public:
   Protocol(const ClassText& text, dist::CommOp comm, llvm::StringRef program, Rung& report)
@@ -217,6 +218,8 @@ class SingleProtocol {
 
 }  // namespace
 
+// By the mode of the servers: rounds have phases, single updates have none (but half-asynchronous
+// trainers end their pushes).
 void checkProtocol(const ClassText& text, llvm::StringRef program, Rung& report) {
   for (dist::CommOp comm : text.comms) {
     if (comm.getKind() != dist::CommKind::Rpc || text.role == comm.getServer()) continue;

@@ -26,6 +26,9 @@ struct Demand {
   bool soft = false;            // with attribute soft_label it is a share of one
 };
 
+// op, slot, domain of its values, and for indices the bound: an extent of the operand in the named
+// slot (dim, from the end where negative) or the attribute of that name. Real domains keep away
+// from poles and borders, where rounding decides the result.
 constexpr Demand kDemands[] = {
     {"lookup_table", "Ids", Domain::Index, "W", 0},
     {"lookup_table_v2", "Ids", Domain::Index, "W", 0},
@@ -159,6 +162,8 @@ class Finder {
  public:
   explicit Finder(FeedDemand& demand) : demand_(demand) {}
 
+  // Follows a feed to the ops that read it, into the blocks of control flow too; `meet` takes the
+  // demand of the op, and goes on behind ops that only move elements.
   void follow(mlir::Value value) {
     if (!seen_.insert(value).second) return;
     for (mlir::OpOperand& use : value.getUses()) {
@@ -201,6 +206,8 @@ class Finder {
 
 }  // namespace
 
+// One entry per feed, in the order of the program: element type, declared dims (-1 for those that a
+// run chooses), levels of sequences, and what its values must be.
 std::vector<FeedDemand> demandsOn(pd::ProgramOp program) {
   std::vector<FeedDemand> demands;
   for (pd::InputOp input : inputsOf(program)) {

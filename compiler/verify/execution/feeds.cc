@@ -26,6 +26,8 @@ class Numbers {
   uint64_t key_;
 };
 
+// A value of the demanded domain, made from the `at`-th pseudo-random number of the feed: so a
+// value depends on its place and the seed alone, and not on the order in which feeds are made.
 double valueOf(const FeedDemand& demand, const FeedPlan& plan, const Numbers& numbers, int64_t at) {
   const double u = numbers.real(at);
   const bool real = demand.dtype == DType::kFloat32 || demand.dtype == DType::kFloat64;
@@ -80,6 +82,9 @@ Lod levelsOf(const FeedDemand& demand, const FeedPlan& plan, int64_t step) {
 
 }  // namespace
 
+// Makes the whole batch that the reference is fed with, of which ranks take parts. `batch` is the
+// dim that is cut (-1: none). With `plan.equal` all parts hold the same samples: then a rank's
+// share gives what the whole gives, also through ops whose sites tell a share from the batch.
 absl::StatusOr<Tensor> makeFeed(const FeedDemand& demand, int batch, const FeedPlan& plan,
                                 int64_t step) {
   std::vector<int64_t> dims = demand.dims;
@@ -126,6 +131,8 @@ absl::StatusOr<Tensor> makeFeed(const FeedDemand& demand, int batch, const FeedP
   return tensor;
 }
 
+// The first of equal parts along dim `batch`. Of sequences the first items of the outermost level,
+// whose offsets lead to the rows level by level.
 absl::StatusOr<Tensor> firstPart(const Tensor& whole, int batch, int64_t parts) {
   if (batch < 0 || parts == 1) return whole.Clone();
   std::vector<int64_t> dims = whole.dims;

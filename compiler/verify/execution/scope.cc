@@ -46,6 +46,9 @@ class Reader {
  public:
   explicit Reader(mlir::ModuleOp job) : job_(job) {}
 
+  // Decides what a comparison of the job with its reference by running both may conclude: whether
+  // it can be run at all (`refuse`), whether it must be fed with equal parts, and what remains
+  // doubtful even then. Whatever is not known to compare is not compared.
   ExecutionScope read() {
     mlir::ModuleOp reference = referenceModule(job_);
     if (!reference || !findProgram(reference, "main"))
@@ -84,6 +87,9 @@ class Reader {
     });
   }
 
+  // A relaxed contract usually means that values are to differ, so that there is nothing to
+  // compare. Those that speak of each part of the batch by itself (kByParts) give the reference's
+  // values where all parts are equal.
   void readContracts(mlir::ModuleOp reference) {
     auto contracts = job_->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr);
     if (!contracts) return;
@@ -139,6 +145,8 @@ class Reader {
     for (auto var : role.getOps<pd::VarOp>()) readVariable(role, var, reference);
   }
 
+  // The number of parts that the batch is cut into: the product over the axes of a feed, and the
+  // largest over feeds.
   void readBatch(dist::RoleOp role) {
     dist::MeshOp mesh = dist::meshOf(role);
     role->walk([&](pd::InputOp input) {
@@ -153,6 +161,8 @@ class Reader {
     });
   }
 
+  // Random ops draw what the reference draws only if their streams do not tell ranks apart along an
+  // axis.
   void readDraws(pd::ProgramOp main, dist::MeshOp mesh) {
     main->walk([&](mlir::Operation* op) {
       if (!pd::OpView::isFrameworkOp(op)) return;

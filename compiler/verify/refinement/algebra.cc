@@ -46,6 +46,8 @@ Results cast(pd::OpView op, const AlgebraContext& context) {
   return assign(op, context);
 }
 
+// Only a factor without a bias is linear. A factor of zero makes zeros, whose extents must then be
+// known.
 Results scale(pd::OpView op, const AlgebraContext& context) {
   mlir::Value x = op.input("X");
   if (!isReal(x) || op.inputCount("ScaleTensor") > 0 || op.getFloat("bias") != 0 ||

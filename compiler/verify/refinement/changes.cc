@@ -114,6 +114,9 @@ std::string lamb(mlir::DictionaryAttr change, const Context& at) {
          (excluded.empty() ? "" : ", 0 for parameters that end with " + listText(excluded));
 }
 
+// Declared by pass lars: the reference may have lars_momentum where the source has momentum.
+// Returns the statement that the report prints as a condition of the verdict, and registers how an
+// op of the source is to be read.
 std::string lars(mlir::DictionaryAttr change, const Context& at) {
   const std::vector<std::string> excluded = words(change, "lars_exclude_from_weight_decay");
   const double decay = number(change, "lars_weight_decay", 0),
@@ -129,6 +132,7 @@ std::string lars(mlir::DictionaryAttr change, const Context& at) {
          (excluded.empty() ? "" : ", but those of parameters that contain " + listText(excluded));
 }
 
+// Declared by pass gradient-merge; what it means is shown in merged_steps.cc.
 std::string gradientMerge(mlir::DictionaryAttr change, const Context& at) {
   MergedSteps merged;
   if (auto steps = change.getAs<mlir::IntegerAttr>("gradient_merge_k_steps"))
@@ -151,6 +155,8 @@ std::string scalingText(const LossScaling& scaling) {
   return text + ", and a step whose gradients are not all finite changes nothing but the scale";
 }
 
+// Declared by pass amp. Float types are no longer compared (`anyFloat`), since the proof is over
+// the reals; which ops may be rounded, and that updates are not, precision.cc checks apart from it.
 std::string amp(mlir::DictionaryAttr change, const Context& at) {
   const auto whole = [&](llvm::StringRef name) {
     auto value = change.getAs<mlir::IntegerAttr>(name);
@@ -193,6 +199,7 @@ std::string recompute(mlir::DictionaryAttr change, const Context& at) {
          (onHost && onHost.getValue() ? ", and what they are computed of waits on the host" : "");
 }
 
+// Declared by pass asp: which weights are pruned and by which masks (pruning.cc).
 std::string asp(mlir::DictionaryAttr change, const Context& at) {
   at.changes.pruned = words(change, "asp_excluded_layers");
   const std::vector<std::string> algorithm = words(change, "asp_mask_algo");
@@ -206,6 +213,7 @@ std::string asp(mlir::DictionaryAttr change, const Context& at) {
               : "; but those of parameters that contain " + listText(*at.changes.pruned));
 }
 
+// Declared by pass lookahead: slow_weights.cc.
 std::string lookahead(mlir::DictionaryAttr change, const Context& at) {
   SlowWeights slow;
   if (auto steps = change.getAs<mlir::IntegerAttr>("lookahead_k")) slow.steps = steps.getInt();
@@ -242,6 +250,9 @@ constexpr ChangeRow kChanges[] = {
 
 }  // namespace
 
+// What semantic passes say they have changed, entry by entry of attribute `dist.changes`, by the
+// table of passes. A pass that is not in the table makes the verdict unknown, since nothing is
+// known of what it does.
 Changes changesOf(mlir::ModuleOp job, int64_t version) {
   Changes changes;
   auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kChangesAttr);

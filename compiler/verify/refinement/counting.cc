@@ -1,6 +1,7 @@
 #include "compiler/verify/refinement/counting.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -16,6 +17,7 @@ using Value = std::optional<int64_t>;
 using Operands = llvm::SmallVector<int64_t, 2>;
 
 Value integerOf(double number) {
+  if (!(std::abs(number) < 0x1p63)) return std::nullopt;  // NaN too: no integer to convert to
   if (number != static_cast<double>(static_cast<int64_t>(number))) return std::nullopt;
   return static_cast<int64_t>(number);
 }
@@ -33,6 +35,9 @@ struct CountingOp {
   Value (*value)(pd::OpView, const Operands&);
 };
 
+// Ops that counters of steps and their conditions are made of, over 64-bit integers: type, number
+// of operands, and the value, which is nothing on overflow or where the op does more than this row
+// says.
 constexpr CountingOp kCounting[] = {
     {"fill_constant", 0,
      [](pd::OpView op, const Operands&) -> Value {
@@ -70,6 +75,8 @@ bool counts(mlir::Operation* op) {
 
 }  // namespace
 
+// Evaluates a term with numbers in the place of variables; nothing as soon as it contains another
+// op or an unknown variable.
 std::optional<int64_t> valueOf(const Terms& terms, TermId term,
                                const std::map<std::string, int64_t>& variables) {
   const Atom* atom = terms.single(term);
@@ -94,6 +101,8 @@ std::optional<int64_t> valueOf(const Terms& terms, TermId term,
   return std::nullopt;
 }
 
+// Variables that a term depends on, each once, by a traversal of the term graph (which shares much,
+// hence `seen`).
 std::vector<std::string> variablesOf(const Terms& terms, TermId term) {
   std::vector<std::string> found;
   std::set<TermId> seen = {term};

@@ -79,6 +79,7 @@ std::string attributeText(const std::vector<std::string>& words) {
   return text;
 }
 
+// A type as text; with `anyFloat` all float types are one, since precision is compared elsewhere.
 std::string describeType(mlir::Type type, bool anyFloat) {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -178,6 +179,9 @@ class RegionText {
     out_ << found->second << ",";
   }
 
+  // Serialises an op with its regions: operands and results by numbers in the order of their
+  // definition, variables by name. Two blocks with equal texts are the same function of what they
+  // read, whatever their values are called.
   void add(mlir::Operation* op) {
     if (auto get = llvm::dyn_cast<pd::GetOp>(op)) note(get.getVar(), result_.read, seenRead_);
     if (auto set = llvm::dyn_cast<pd::SetOp>(op)) note(set.getVar(), result_.written, seenWritten_);

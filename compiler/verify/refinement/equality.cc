@@ -10,7 +10,8 @@ namespace dtranspile::verify {
 namespace {
 
 // For everything that is asked of one proof. What comes later is unknown.
-constexpr std::chrono::seconds kTime{3};
+constexpr int64_t kWork = 10'000'000;      // of the solver, for one case
+constexpr std::chrono::seconds kTime{10};  // on a machine that is very slow
 constexpr int64_t kMostQuestions = 400;
 // Atoms of both programs are left as they are where they stand this far below a pair, or further.
 constexpr int kNowhere = 1 << 20;
@@ -29,6 +30,10 @@ Equality::Equality(Terms& terms)
       formulas_(terms, sorts_),
       look_(formulas_, prints_, found_, Positions()),
       end_(std::chrono::steady_clock::now() + kTime) {}
+
+bool Equality::late() const {
+  return solver_.work() > kWork || std::chrono::steady_clock::now() > end_;
+}
 
 // Atoms below the terms, operands first.
 std::vector<AtomId> Equality::reach(llvm::ArrayRef<TermId> roots) const {
@@ -131,6 +136,8 @@ std::string Equality::printOf(AtomId id) {
   return look_.failed() ? "" : text;
 }
 
+// A fingerprint: terms with different prints are different, equal ones are candidates for a proof.
+// Of tensors it is the value of one element in the finite field.
 std::string Equality::printOf(TermId term, mlir::Type type) {
   if (mlir::RankedTensorType tensor = realTensorOf(type)) {
     const Operand operand{term, tensor};
@@ -158,6 +165,8 @@ bool Equality::sameTerm(TermId a, TermId b) const {
   return normal(a) == normal(b);
 }
 
+// By formulas where both atoms have one; else two applications of the same operation are equal if
+// their operands are (congruence closure).
 bool Equality::congruent(AtomId a, AtomId b) {
   const Atom &x = terms_.atomOf(a), &y = terms_.atomOf(b);
   if (formulas_.of(a) && formulas_.of(b)) {
@@ -239,6 +248,11 @@ Answer Equality::attempt(const OpenPair& pair, const Given& given, bool last) {
   return refuted.kind == Answer::Differ ? refuted : answer;
 }
 
+// Compares two terms at generic positions of an instance of small extents (refute: of concrete
+// ones). First by the values that expressions have in a finite field under random leaves: different
+// values mean that they are not the same rational function, and equal expressions share a number
+// anyway. What is left goes to the solver. To show equality every position must be equal; to
+// refute, one that differs with concrete numbers is enough.
 Answer Equality::compare(const OpenPair& pair, const Given& given, const Positions& positions,
                          bool refute) {
   Expressions expressions;

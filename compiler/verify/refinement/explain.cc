@@ -46,6 +46,8 @@ std::string otherwise(const Atom& mine, const Atom& theirs) {
          b.split('|').first.str() + "` in the source";
 }
 
+// Where two unequal terms begin to differ: goes down both as long as exactly one operand differs,
+// and stops at the first op whose own attributes or number of terms do.
 class Explanation {
  public:
   explicit Explanation(const Terms& terms) : terms_(terms) {}
@@ -83,6 +85,8 @@ class Explanation {
                     " in the source"};
   }
 
+  // Of the same kind with the same number of operands: the difference is in an operand. Else these
+  // two ops are it.
   TermDifference atoms(const Atom& mine, const Atom& theirs, TermId a, TermId b,
                        mlir::Operation* around) {
     mlir::Operation* op = mine.op ? mine.op : around;

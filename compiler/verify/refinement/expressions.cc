@@ -49,6 +49,10 @@ Expressions::Expressions() {
   constant(Rational(1));
 }
 
+// Hash-consing: equal expressions have one number. Each also gets a value in a prime field, leaves
+// and functions being random by their names: by the lemma of Schwartz and Zippel two polynomials
+// that differ have different values but for a negligible probability, so that most differences are
+// found without the solver. Equality is never concluded from a value.
 ExpressionId Expressions::intern(Expression expression) {
   Key key{expression.kind, expression.number.numerator(), expression.number.denominator(),
           expression.name, expression.operands};
@@ -111,6 +115,8 @@ ExpressionId Expressions::add(std::vector<ExpressionId> terms) {
   return intern(std::move(rest));
 }
 
+// Constants are multiplied into one, zero absorbs, and the remaining factors are sorted: the normal
+// form of a product.
 ExpressionId Expressions::multiply(std::vector<ExpressionId> factors) {
   Rational number(1);
   Expression rest;

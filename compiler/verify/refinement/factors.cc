@@ -142,6 +142,9 @@ bool isZero(const Terms& terms, TermId term) {
 
 }  // namespace
 
+// The scalars that all operands of an op which carry any have in common, and the power to which
+// each result carries them. Nothing where operands carry different ones, or the op is not
+// homogeneous in what carries them.
 std::optional<Factored> factor(pd::OpView op, const Terms& terms,
                                llvm::function_ref<TermId(mlir::Value)> termOf) {
   Factored result;

@@ -105,6 +105,7 @@ mlir::RankedTensorType tensorType(mlir::Value value) {
   return value ? llvm::dyn_cast<mlir::RankedTensorType>(value.getType()) : nullptr;
 }
 
+// Result k is the piece of the operand between borders k and k + 1 along the axis.
 Result split(const Context& c) {
   const std::optional<Operand> x = c.operand("X");
   if (!x || c.op().inputCount("AxisTensor") > 0 || c.op().inputCount("SectionsTensorList") > 0)
@@ -123,6 +124,8 @@ Result split(const Context& c) {
   return pieceOf(c, *x, axis, borders[c.index()], borders[c.index() + 1]);
 }
 
+// Of one axis with constant bounds; negative ones count from the end, and bounds past the end are
+// the end, as the framework has it.
 Result slice(const Context& c) {
   const std::optional<Operand> x = c.operand("Input");
   const std::vector<int64_t> axes = c.op().getInts("axes"), starts = c.op().getInts("starts"),
@@ -137,6 +140,8 @@ Result slice(const Context& c) {
   return pieceOf(c, *x, axis, position(starts[0]), position(ends[0]));
 }
 
+// A sum of one monomial per operand, each guarded to be zero outside of the positions of its piece
+// and read there with the index shifted back by the beginning of the piece.
 Result concat(const Context& c) {
   const std::vector<Operand> all = c.operands("X");
   if (all.empty() || c.op().inputCount("AxisTensor") > 0) return std::nullopt;
@@ -168,6 +173,7 @@ Result concat(const Context& c) {
   return formula(variables, axes, std::move(monomials));
 }
 
+// The piece of the gradient at the positions of the operand.
 Result concatGrad(const Context& c) {
   const std::optional<Operand> given = c.operand(kOutGrad);
   const std::vector<Operand> all = c.operands("X");

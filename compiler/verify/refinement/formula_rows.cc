@@ -15,6 +15,9 @@ struct Broadcast {
   Axes x, y, out;
 };
 
+// The framework's broadcasting: from the last axis, or, with `axis`, the second operand beginning
+// at this axis of the first. One variable per axis of the result; an operand whose extent is 1
+// there has no variable (-1).
 std::optional<Broadcast> broadcast(const Context& c, const Operand& a, const Operand& b,
                                    int64_t axis) {
   const std::vector<Dim> x = c.dims(a), y = c.dims(b);
@@ -92,6 +95,7 @@ Result addGradient(const Context& c, const Rational& sign) {
 Result elementwiseAddGrad(const Context& c) { return addGradient(c, Rational(1)); }
 Result elementwiseSubGrad(const Context& c) { return addGradient(c, Rational(-1)); }
 
+// dX = Σ dOut · Y over the axes along which X was repeated, and the other way round.
 Result elementwiseMulGrad(const Context& c) {
   const auto of = binary(c);
   if (!of) return std::nullopt;
@@ -173,6 +177,8 @@ struct Reduction {
   Variables variables;
   Axes x, summed, left;
 };
+// Which variables of the operand are summed over, and which are those of the result; a dim that is
+// kept with extent 1 has none (-1).
 std::optional<Reduction> reduction(const Context& c, const Operand& x, bool all) {
   Reduction result;
   result.x = result.variables.add(c.dims(x));
@@ -215,6 +221,7 @@ Result mean(const Context& c) { return reduce(c, true, true); }
 Result reduceSum(const Context& c) { return reduce(c, false, c.op().getBool("reduce_all")); }
 Result reduceMean(const Context& c) { return reduce(c, true, c.op().getBool("reduce_all")); }
 
+// Each element of X gets the gradient of its sum, over the number of summands for a mean.
 Result reduceGradient(const Context& c, bool mean, bool all) {
   const std::optional<Operand> x = c.operand("X"), given = c.operand(kOutGrad);
   const auto of = x && given ? reduction(c, *x, all) : std::nullopt;
@@ -403,6 +410,8 @@ Result pointwiseOp(const Context& c) {
   return formula(variables, axes, {monomial(Rational(1), {element(*x, axes, functionOf(c))})});
 }
 
+// The gradient of an elementwise op of one operand is dOut times a function of Out or X: the
+// function is uninterpreted, named by op and attributes, but that it is linear in dOut is known.
 Result pointwiseGrad(const Context& c) {
   const std::optional<Operand> given = c.operand(kOutGrad);
   if (!given || c.slot() != "X@GRAD") return std::nullopt;
@@ -456,6 +465,7 @@ constexpr FormulaRow kRows[] = {
 
 }  // namespace
 
+// By row, else as an uninterpreted function of single elements where the op is known to be one.
 std::optional<Formula> formulaOf(const FormulaContext& context) {
   const llvm::StringRef type = context.op().type();
   for (llvm::ArrayRef<FormulaRow> rows : {llvm::ArrayRef(kRows), rowsOfMoves()})

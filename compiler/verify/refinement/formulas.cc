@@ -33,6 +33,9 @@ void Sorts::unite(SortId a, SortId b) {
   if (a != b) parents_[std::max(a, b)] = std::min(a, b);
 }
 
+// Notes that an axis of `extent` is cut at `from` and `to`. A piece has an extent of its own, which
+// may be cut further, and the other way round: cuts are carried between a whole and its pieces
+// until none is new (a least fixed point, over finitely many positions).
 bool Sorts::piece(int64_t extent, int64_t from, int64_t to) {
   if (pieces_.size() == kMostPieces) return false;
   pieces_.push_back({extent, from, to});
@@ -147,6 +150,8 @@ bool FormulaContext::demand(const Dim& a, const Dim& b) const {
   return true;
 }
 
+// The extents of a term, with a sort for each: axes of one sort have the same extent in every
+// instance. A dynamic axis has the sort of its summands where all of them agree.
 std::vector<Dim> Formulas::dims(const Operand& operand) {
   std::vector<Dim> all;
   const auto axis = [&](unsigned i) { return operand.type.getDimSize(i); };
@@ -213,6 +218,8 @@ bool fitsType(const Formula& formula, mlir::RankedTensorType type) {
 
 }  // namespace
 
+// Made when it is first asked for; making it may ask for others, so that the place is looked up
+// again.
 const Formula* Formulas::of(AtomId id) {
   auto [at, first] = made_.try_emplace(id);
   if (first) {

@@ -45,6 +45,7 @@ ExpressionId Instance::fail() {
   return Expressions::kZero;
 }
 
+// An axis as its pieces, each of as many positions as the instance has for pieces of this length.
 std::vector<Instance::Segment> Instance::segments(const Dim& dim) const {
   std::vector<Segment> all;
   int64_t begin = 0;
@@ -90,6 +91,9 @@ ExpressionId Instance::weight(const Dim& dim, int64_t position) {
   return fail();
 }
 
+// An element of a term as an expression of elements of feeds and variables, by expanding formulas
+// recursively. Depth and number of expressions are bounded: past a bound the instance has failed,
+// and the answer is unknown.
 ExpressionId Instance::at(const Operand& operand, const std::vector<int64_t>& position) {
   const Terms& terms = formulas_.terms();
   if (operand.term == Terms::kNone || !operand.type) return fail();
@@ -135,6 +139,8 @@ ExpressionId Instance::element(AtomId any, const Operand& operand,
   return elements_[{atom, telling}] = result;
 }
 
+// An element of a feed or a variable is a free number. Of any other value it is one too, but a
+// counterexample with it would be none (`concrete_`).
 ExpressionId Instance::leaf(AtomId atom, const std::vector<int64_t>& position) {
   const AtomId known = given_.of(atom);
   const Atom& of = formulas_.terms().atomOf(known);
@@ -147,6 +153,8 @@ ExpressionId Instance::leaf(AtomId atom, const std::vector<int64_t>& position) {
   return expressions_.leaf(name + "]");
 }
 
+// Free variables are given by the position, bound ones are summed over all their values. A segment
+// that stands for many positions enters once with its weight.
 ExpressionId Instance::evaluate(const Formula& formula, const std::vector<int64_t>& position) {
   std::vector<int64_t> values(formula.variables.size(), 0);
   for (size_t i = 0; i < position.size(); ++i)
@@ -176,6 +184,8 @@ ExpressionId Instance::evaluate(const Formula& formula, const std::vector<int64_
   return expressions_.add(std::move(sum));
 }
 
+// A monomial is zero outside of its guard (a piece of a concatenation); else its number, divided by
+// the extents that a mean divides by, times its factors.
 ExpressionId Instance::term(const Formula& formula, const Monomial& monomial,
                             const std::vector<int64_t>& values) {
   if (monomial.guarded >= 0) {
@@ -190,6 +200,9 @@ ExpressionId Instance::term(const Formula& formula, const Monomial& monomial,
   return expressions_.multiply(std::move(product));
 }
 
+// Elements of the operands at the positions that the index says, then the function of them. A
+// positive shift moves into a longer axis of the operand, a negative one out of the longer axis of
+// the result.
 ExpressionId Instance::factor(const Formula& formula, const Factor& factor,
                               const std::vector<int64_t>& values) {
   std::vector<ExpressionId> elements;
@@ -211,6 +224,10 @@ ExpressionId Instance::factor(const Formula& formula, const Factor& factor,
   return expressions_.apply(factor.function, std::move(elements));
 }
 
+// Positions that stand for all others. Within a segment all positions are alike, so that one is
+// enough; but where two axes have the same length, equal and different positions on them are two
+// cases (the diagonal may be special), which is why each further axis of a length takes the next
+// position. A segment that lists every position gives all of them.
 std::vector<std::vector<int64_t>> Instance::generic(const Operand& operand) {
   std::vector<std::vector<int64_t>> positions = {{}};
   std::vector<std::map<Length, int64_t>> used = {{}};

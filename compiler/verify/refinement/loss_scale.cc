@@ -86,6 +86,9 @@ bool Proof::movesAsDeclared(const std::string& scale, const Case& one, pd::Progr
   return true;
 }
 
+// One variable may scale the loss: it is positive, starts as declared, and moves in every case as
+// update_loss_scaling is defined to. Then gradients that carry it and lose it again are those of
+// the source.
 void Proof::lossScale(llvm::ArrayRef<Case> cases, pd::ProgramOp at) {
   if (!changes_.scaling) {
     if (!positive_.empty())
@@ -105,6 +108,7 @@ void Proof::lossScale(llvm::ArrayRef<Case> cases, pd::ProgramOp at) {
     if (!movesAsDeclared(scale, one, at)) return;
 }
 
+// A variable that no declared change explains might do anything.
 void Proof::allAreAccountedFor(pd::ProgramOp at) {
   accounted_.insert(own_.begin(), own_.end());
   for (const std::string& name : added_)

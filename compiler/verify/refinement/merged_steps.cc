@@ -18,6 +18,12 @@ constexpr int64_t kLongestPeriod = 1 << 16;
 
 }  // namespace
 
+// Two cases of the one condition that is due every k steps. (1) Not due: variables of the source,
+// its loss scale and its names stay as they were, and each new variable that grows by a gradient of
+// the source is the sum for that parameter. (2) Due: with sum + gradient replaced by k times a
+// fresh symbol for the merged gradient (the k − 1 earlier ones are inside), the variables end as in
+// the source's step with that gradient, and the sums end empty. Start-up makes them empty, which
+// begins the induction.
 void Proof::mergedSteps(Programs programs, const Conditions& conditions,
                         const std::map<AtomId, bool>& assumed) {
   pd::ProgramOp at = programs.reference;
@@ -102,6 +108,8 @@ void Proof::mergedSteps(Programs programs, const Conditions& conditions,
   }
 }
 
+// A step whose gradients overflow leaves the update out, but it is a step: sums are emptied and
+// counters move as in any other.
 void Proof::mergesAlike(const Effects& overflow, pd::ProgramOp at) {
   const auto ends = [&](const std::string& name, TermId wanted) {
     auto found = overflow.variables.find(name);

@@ -54,6 +54,8 @@ std::vector<std::string> lossScales(pd::ProgramOp program) {
 
 }  // namespace
 
+// Parameters that the source updates, and, where pruning is declared, the weights it prunes with
+// the masks that the reference has for them.
 Proof::Proof(const Changes& changes, std::vector<std::string> variables,
              std::vector<std::string> added, pd::ProgramOp main, Rung& rung)
     : changes_(changes), variables_(std::move(variables)), added_(std::move(added)), rung_(rung) {
@@ -124,6 +126,9 @@ Effects Proof::source(pd::ProgramOp program, Gradients* gradients) {
   return follow(terms_, program, all);
 }
 
+// Master copies: an update with slot MasterParam computes on a float32 variable that the source
+// does not have; it is compared with the parameter, and the parameter in half precision is that
+// copy rounded.
 void Proof::findCopies(pd::ProgramOp reference) {
   if (!changes_.anyFloat) return;
   const auto variableOf = [](mlir::Value value) {
@@ -156,6 +161,9 @@ std::string Proof::prunedBy(mlir::OpResult result) const {
   return "";
 }
 
+// The mask must be one of the declared kind of the weight that the source initialises, and the
+// weight that the reference begins with must be masked by it. From there on the source is read as
+// if it had begun with the masked weight.
 void Proof::pruneAtStart(Effects& source, const Effects& reference, pd::ProgramOp at) {
   const MaskRow* masks = findMask(changes_.masks);
   for (const auto& [weight, type] : pruned_) {
@@ -185,6 +193,8 @@ void Proof::same(const Effects& reference, const Effects& source, pd::ProgramOp 
       return unknown(at, "`" + name + "`, which the source computes, is not computed", kAgain);
 }
 
+// Pairs of terms that the normal form does not make equal; the solver is asked about these alone. A
+// variable that a side does not set holds what it held before the step.
 std::vector<Proof::OpenValue> Proof::openValues(const Effects& reference, const Effects& source,
                                                 bool names) {
   std::vector<OpenValue> open;
@@ -267,6 +277,7 @@ void Proof::refuted(const OpenValue& open, const Answer& answer, const TermDiffe
   rung_.add(std::move(message));
 }
 
+// In such a step every variable of the source must keep what it held.
 void Proof::unchanged(const Effects& reference, pd::ProgramOp at, const std::string& when) {
   ++cases_;
   for (const std::string& name : watched()) {
@@ -338,6 +349,8 @@ bool isMoved(const Terms& terms, TermId term, TermId before) {
 
 }  // namespace
 
+// By induction: positive at the start, and moved by update_loss_scaling alone, whose ratios are
+// positive.
 void Proof::staysPositive(const std::string& name, const Effects& effects, pd::ProgramOp at) {
   auto start = initial_.find(name);
   const Atom* first = start == initial_.end() ? nullptr : terms_.single(start->second);

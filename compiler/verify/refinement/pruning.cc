@@ -89,6 +89,8 @@ bool isAscending(pd::OpView op) { return op.getInt("axis") == -1 && !op.getBool(
 
 }  // namespace
 
+// Which parameters the framework's ASP prunes: those that an optimizer updates, by name and not
+// excluded, with at least a group of elements along the dim that groups run along.
 std::map<std::string, mlir::RankedTensorType> prunedWeights(
     pd::ProgramOp main, const std::vector<std::string>& excluded) {
   std::map<std::string, mlir::RankedTensorType> weights;
@@ -206,6 +208,8 @@ std::vector<double> tableOf(bool (*legal)(uint32_t)) {
 
 // Made a matrix of what the framework prunes, filled up with zeros and cut into blocks.
 struct Blocks {
+  // How the framework lays a weight out as a matrix before it prunes 4 × 4 blocks: the grouped dim
+  // last, the others reversed in front of it; both sides are filled up with zeros to whole blocks.
   explicit Blocks(mlir::RankedTensorType type) {
     const int64_t grouped = groupedDim(type);
     for (int64_t dim = type.getRank() - 1; dim >= 0; --dim)

@@ -135,6 +135,10 @@ bool needsRefinement(mlir::ModuleOp job) {
   return findModule(job, "reference") || job->hasAttr(dist::kChangesAttr);
 }
 
+// The source program, as it was imported, against the reference that semantic passes made of it.
+// Without a reference there is nothing to show: no semantic pass ran, and the source is the
+// reference. Variables, other roles' programs and the loss are compared by form, precision by
+// rules, and the main program and its start-up by symbolic execution (proof.h).
 Rung verifyRefinement(mlir::ModuleOp job) {
   Rung rung;
   rung.name = "refinement";

@@ -16,9 +16,10 @@ namespace {
 
 namespace smt = mlir::smt;
 
-// Per question. Work is counted by Z3 and the same on every machine; the time is for a machine that
-// is slower than anybody thought of.
-constexpr unsigned kMilliseconds = 2000, kWork = 5'000'000;
+// Per question. Work is counted by Z3, the same on every machine, and ends a question within two
+// seconds; the time is for a machine that is slower than anybody thought of, so that it does not
+// decide a verdict.
+constexpr unsigned kMilliseconds = 15'000, kWork = 5'000'000;
 constexpr char kMebibytes[] = "512";  // of all questions of the process
 constexpr size_t kLargest = 20'000;
 
@@ -39,6 +40,8 @@ std::vector<ExpressionId> reachable(const Expressions& all, ExpressionId a, Expr
   return found;
 }
 
+// Expressions as the integer sort of dialect smt, which the text turns into reals afterwards: the
+// dialect has no sort of real numbers.
 class Lowering {
  public:
   Lowering(mlir::OpBuilder& builder, const Expressions& all, Question& question)
@@ -63,6 +66,8 @@ class Lowering {
     return smt::IntSubOp::create(builder_, at_, literal(0), literal(-number));
   }
 
+  // Leaves are constants of the solver with short names (their own may hold any characters), and
+  // are remembered for the counterexample.
   mlir::Value make(const Expression& one, mlir::ValueRange operands) {
     mlir::Type real = smt::IntType::get(builder_.getContext());
     switch (one.kind) {
@@ -83,6 +88,7 @@ class Lowering {
     llvm_unreachable("all kinds are above");
   }
 
+  // An uninterpreted function, declared once per name and number of operands.
   mlir::Value apply(const Expression& one, mlir::ValueRange operands, mlir::Type real) {
     question_.functions = true;
     mlir::Value& function = functions_[{one.name, operands.size()}];
@@ -156,6 +162,20 @@ class Session {
     return failed() ? Z3_L_UNDEF : result;
   }
 
+  // Units of work so far.
+  int64_t work() {
+    Z3_stats all = Z3_solver_get_statistics(context_, solver_);
+    if (!all || failed()) return 0;
+    Z3_stats_inc_ref(context_, all);
+    int64_t count = 0;
+    for (unsigned i = 0; i < Z3_stats_size(context_, all); ++i)
+      if (llvm::StringRef(Z3_stats_get_key(context_, all, i)) == "rlimit count" &&
+          Z3_stats_is_uint(context_, all, i))
+        count = Z3_stats_get_uint_value(context_, all, i);
+    Z3_stats_dec_ref(context_, all);
+    return count;
+  }
+
   std::string model() {
     Z3_model model = Z3_solver_get_model(context_, solver_);
     if (!model || failed()) return "";
@@ -171,6 +191,8 @@ class Session {
     return one;
   }
 
+  // Bounded in time and in work, so that a verdict does not depend on the load of the machine
+  // alone, and never hangs.
   void limit() {
     Z3_params limits = Z3_mk_params(context_);
     Z3_params_inc_ref(context_, limits);
@@ -203,6 +225,8 @@ std::vector<std::pair<std::string, std::string>> valuesOf(const Question& questi
 
 }  // namespace
 
+// Asserts that a and b differ: unsatisfiable means that they are equal for all values of the
+// leaves. Expressions are lowered in the order of their numbers, operands first, each once.
 Question questionOf(mlir::MLIRContext& context, const Expressions& expressions, ExpressionId a,
                     ExpressionId b) {
   Question question;
@@ -223,6 +247,7 @@ Question questionOf(mlir::MLIRContext& context, const Expressions& expressions, 
   return question;
 }
 
+// SMT-LIB in the sort of integers, turned into reals by words: dialect smt has no reals.
 std::string questionText(mlir::ModuleOp question) {
   std::string text;
   llvm::raw_string_ostream out(text);
@@ -240,6 +265,8 @@ Solver::Solver() : context_(mlir::MLIRContext::Threading::DISABLED) {
   context_.loadDialect<smt::SMTDialect>();
 }
 
+// A model is a counterexample only if no uninterpreted function is in it: the real function might
+// not have the values that the solver chose.
 Answer Solver::decide(const Expressions& expressions, ExpressionId a, ExpressionId b) {
   ++asked_;
   Answer answer;
@@ -254,7 +281,10 @@ Answer Solver::decide(const Expressions& expressions, ExpressionId a, Expression
   if (text.empty()) return unknown("the question cannot be written");
   Session session;
   if (!session.take(text, question.functions)) return unknown("the solver does not read it");
-  switch (session.check()) {
+  const Z3_lbool result = session.check();
+  // Of a question without an end there may be no count.
+  work_ += result == Z3_L_UNDEF ? std::max<int64_t>(session.work(), kWork) : session.work();
+  switch (result) {
     case Z3_L_FALSE: answer.kind = Answer::Equal; return answer;
     case Z3_L_TRUE: break;
     default: return unknown("the solver gave up within its limits");

@@ -29,11 +29,13 @@ class Solver {
   Answer decide(const Expressions& expressions, ExpressionId a, ExpressionId b);
 
   int64_t asked() const { return asked_; }
+  // What all questions together took, in Z3's units of work: the same on every machine.
+  int64_t work() const { return work_; }
 
  private:
   // Of questions alone: the job's may not get another dialect while passes run.
   mlir::MLIRContext context_;
-  int64_t asked_ = 0;
+  int64_t asked_ = 0, work_ = 0;
 };
 
 // The question "do a and b differ anywhere" as a module of dialect smt. Real numbers stand as

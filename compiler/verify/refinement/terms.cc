@@ -1,12 +1,14 @@
 #include "compiler/verify/refinement/terms.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <tuple>
+
+#include "llvm/ADT/Hashing.h"
 
 namespace dtranspile::verify {
 namespace {
-
-auto fractionOf(const Rational& r) { return std::pair(r.numerator(), r.denominator()); }
 
 // Order of summands: any total one that depends on nothing but the numbers.
 bool before(const Summand& a, const Summand& b) {
@@ -24,12 +26,19 @@ Scalars product(const Scalars& a, const Scalars& b, int power) {
 
 }  // namespace
 
-bool Terms::Less::operator()(const std::vector<Summand>& a, const std::vector<Summand>& b) const {
-  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
-                                      [](const Summand& x, const Summand& y) {
-                                        if (before(x, y) || before(y, x)) return before(x, y);
-                                        return fractionOf(x.factor) < fractionOf(y.factor);
-                                      });
+size_t Terms::Hash::operator()(const std::vector<Summand>& summands) const {
+  llvm::hash_code all = llvm::hash_value(summands.size());
+  for (const Summand& summand : summands) {
+    all = llvm::hash_combine(all, summand.atom, summand.factor.numerator(),
+                             summand.factor.denominator());
+    for (auto [scalar, power] : summand.scalars) all = llvm::hash_combine(all, scalar, power);
+  }
+  return all;
+}
+
+size_t Terms::Hash::operator()(const Call& call) const {
+  return llvm::hash_combine(call.first,
+                            llvm::hash_combine_range(call.second.begin(), call.second.end()));
 }
 
 Terms::Terms() {
@@ -80,6 +89,7 @@ TermId Terms::add(TermId a, TermId b) {
   return intern(std::move(sum));
 }
 
+// By a lost factor the term becomes another one, which equals nothing.
 TermId Terms::scale(TermId a, Rational factor) {
   if (factor.isLost()) return lost(a);
   if (factor.numerator() == 0) return kZero;

@@ -8,9 +8,9 @@
 // positive scalars are computed with; everything else stays as it is written.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -31,6 +31,10 @@ struct Summand {
   AtomId atom = 0;
   Scalars scalars;
   Rational factor;
+
+  bool operator==(const Summand& other) const {
+    return atom == other.atom && scalars == other.scalars && factor == other.factor;
+  }
 };
 
 struct Atom {
@@ -84,16 +88,19 @@ class Terms {
   size_t atomCount() const { return atoms_.size(); }
 
  private:
-  struct Less {
-    bool operator()(const std::vector<Summand>& a, const std::vector<Summand>& b) const;
+  // What the tables below are looked up by. Only lookups: their order says nothing.
+  using Call = std::pair<std::string, std::vector<TermId>>;
+  struct Hash {
+    size_t operator()(const std::vector<Summand>& summands) const;
+    size_t operator()(const Call& call) const;
   };
 
   TermId intern(std::vector<Summand> summands);
   TermId lost(TermId a);
 
-  std::map<std::vector<Summand>, TermId, Less> numbers_;
+  std::unordered_map<std::vector<Summand>, TermId, Hash> numbers_;
   std::vector<const std::vector<Summand>*> terms_;
-  std::map<std::pair<std::string, std::vector<TermId>>, AtomId> found_;
+  std::unordered_map<Call, AtomId, Hash> found_;
   std::vector<const Atom*> atoms_;
   llvm::DenseMap<mlir::Operation*, size_t> ops_;
   llvm::DenseMap<TermId, mlir::Type> types_;

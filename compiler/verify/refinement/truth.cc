@@ -45,6 +45,7 @@ std::vector<TermId> operandsOf(const Terms& terms, const Atom& atom) {
 
 }  // namespace
 
+// Three-valued logic (Kleene): true, false, or nothing, where the assumptions leave it open.
 std::optional<bool> truthOf(const Terms& terms, TermId condition,
                             const std::map<AtomId, bool>& assumed) {
   const int64_t id = terms.singleId(condition);
@@ -60,6 +61,7 @@ std::optional<bool> truthOf(const Terms& terms, TermId condition,
   return row->value(operands);
 }
 
+// The atoms that a condition is made of by logical operations: whoever knows all of them knows it.
 std::vector<AtomId> decidersOf(const Terms& terms, TermId condition) {
   const int64_t id = terms.singleId(condition);
   if (id < 0) return {};

@@ -47,6 +47,9 @@ struct Predicate {
   std::string last, next;
 };
 
+// Matches `step <= begin || step - last == next`, where `step` counts the steps, `begin` is a
+// constant, and `last` and `next` are variables: the step of the last average and the number of
+// steps until the next one. Nothing where the predicate is another.
 std::optional<Predicate> predicateOf(mlir::Operation* branch) {
   const pd::OpView either = opOf(pd::OpView(branch).input("Cond"), "logical_or");
   if (!either.operation()) return std::nullopt;
@@ -83,10 +86,16 @@ std::string scaledText(std::string x, double factor) {
   return static_cast<float>(factor) == 1 ? x : call("scale" + numberText(factor), std::move(x));
 }
 
+// Writes values as expressions in a normal form, so that two values are equal if their texts are.
+// Leaves are the loss, the learning rate and variables; reshapes are looked through, since all of
+// these are one number; an op without a row here is "?", which no definition contains, so that what
+// is not understood never passes for what is.
 class Expressions {
  public:
   Expressions(mlir::Value loss, mlir::Value rate) : loss_(loss), rate_(rate) {}
 
+  // Follows a value to what makes it: through the captures of a branch to the value outside,
+  // through a wait to the start of its communication.
   std::string of(mlir::Value value) {
     if (!value) return "?";
     if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
@@ -119,6 +128,8 @@ class Expressions {
                : "?";
   }
 
+  // A cast to 64-bit integers rounds, and so is an operation ("count"); other casts are not
+  // understood.
   std::string ofOp(pd::OpView op) {
     const llvm::StringRef type = op.type();
     if (type == "fill_constant")
@@ -145,6 +156,10 @@ class Expressions {
   mlir::Value loss_, rate_;
 };
 
+// Checks one averaging step whose period adapts to the loss (AdaComm: Wang and Joshi 2019) against
+// the definition: the branch sets `last` to the step and `next` to ceil(sqrt(first · rate_1 · loss
+// / (rate · loss_1))) between its bounds, step 1 notes loss_1 and rate_1, nobody else sets any of
+// these, and the contract says the same in words.
 class Adaptation {
  public:
   Adaptation(mlir::ModuleOp job, dist::RoleOp role, pd::ProgramOp main, mlir::Operation* average,
@@ -256,6 +271,7 @@ class Adaptation {
            });
   }
 
+  // What start-up sets the variable to, if it is a number and set once.
   std::optional<int64_t> firstNumber(const std::string& variable) {
     std::optional<int64_t> number;
     int sets = 0;

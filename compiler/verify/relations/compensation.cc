@@ -74,6 +74,10 @@ class Handler {
     return g.plus(delay.times(g).times(g));
   }
 
+  // Delay compensation (DC-ASGD: Zheng et al. 2017) replaces a gradient g by g + (w − pulled)·g·g,
+  // where `pulled` is the parameter that the trainer computed g from. The correction is recognised
+  // as a polynomial and then taken out of the job, so that what is left can be compared with the
+  // reference. Returns whether the op was changed.
   bool checkUpdate(mlir::Operation* op) {
     pd::OpView view(op);
     const std::optional<Polynomial> found = values_.of(view.input("Grad"));

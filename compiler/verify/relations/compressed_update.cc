@@ -31,6 +31,8 @@ std::string dimsText(mlir::Type type) {
   return text;
 }
 
+// Hash-consed terms. Sums and factors are kept in a normal form: nested sums are flattened and
+// ordered, factors multiplied out.
 class Terms {
  public:
   int of(const std::string& operation, std::vector<int> operands) {
@@ -138,6 +140,8 @@ pd::OpView opOf(mlir::Value value) {
   return pd::OpView(op && pd::OpView::isFrameworkOp(op) ? op : nullptr);
 }
 
+// The steps in which a branch runs, as an interval (after, last]: `step <= n`, `step > n`, or both.
+// Nothing where the predicate is another one.
 std::optional<Steps> stepsOf(mlir::Value predicate) {
   const pd::OpView op = opOf(predicate);
   if (!op.operation()) return std::nullopt;
@@ -153,6 +157,8 @@ std::optional<Steps> stepsOf(mlir::Value predicate) {
   return upTo ? Steps{0, *limit} : Steps{*limit, 0};
 }
 
+// Executes the body symbolically, once for each interval of steps that its branches tell apart, and
+// compares what the variables hold at the end with the formulas of the definition.
 class Reader {
  public:
   explicit Reader(dist::CompositeOp composite)
@@ -160,6 +166,11 @@ class Reader {
         ranks_(dist::meshOf(composite).ranks()),
         formula_(terms_, composite, ranks_) {}
 
+  // Finds the state of the composite first: parameter and velocity are the variables of its slots,
+  // and the one other variable that the body sets is the residual. Then the body is read with
+  // symbols for what these hold at the beginning. Without branches there is one case, and the
+  // values are those that the composite yields; with branches each of them is judged where it ends,
+  // and the yield may give only what the variables hold.
   CompressedUpdate read() {
     for (auto [variable, slot] :
          {std::pair(&result_.parameter, "Param"), std::pair(&result_.velocity, "Velocity")}) {
@@ -220,6 +231,9 @@ class Reader {
   }
   void bind(mlir::Value value, int term) { values_[value] = term; }
 
+  // In program order, since variables change: `held_` is the term in each variable at this point.
+  // An op that is none of the known kinds is a fault of the body, not merely an unknown term: it
+  // might do more than to compute a value.
   void readBlock(mlir::Block& block) {
     for (mlir::Operation& op : block) {
       if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
@@ -260,6 +274,8 @@ class Reader {
     begin();
   }
 
+  // Sums over all ranks, and gathers along dim 0 of parts of equal extents: what dense steps and
+  // sparse ones exchange.
   void readCommunication(mlir::Operation* op, mlir::ValueRange results) {
     if (llvm::isa_and_nonnull<dist::PendingType>(op->getNumResults() ? op->getResult(0).getType()
                                                                      : mlir::Type()) &&
@@ -283,6 +299,9 @@ class Reader {
     return type && type.getElementType().isInteger();
   }
 
+  // One row per op of the formula. The indices of the largest elements, gathers by them and
+  // scatters of what was gathered are terms of their own, whose k is noted for the contract; shapes
+  // are ignored where only the order of elements counts.
   void readOp(pd::OpView op) {
     const llvm::StringRef type = op.type();
     const auto in = [&](const char* slot) { return op.input(slot) ? of(op.input(slot)) : -1; };

@@ -23,6 +23,9 @@ namespace {
 
 constexpr llvm::StringLiteral kRule = "compression";
 
+// Puts the dense op in the place of each composite of deep gradient compression, whose body has
+// been compared with its formula, and notes the parameter in the list of the contract's sites. What
+// is left is an ordinary data-parallel job for the walk.
 class Remover {
  public:
   Remover(mlir::ModuleOp job, Rung& findings, Deviations& deviations)
@@ -43,6 +46,8 @@ class Remover {
     report(findings_, at, Message::Level::Refuted, kRule.str(), std::move(text), std::move(remedy));
   }
 
+  // A body that is wrong, or that exchanges nothing, leaves its composite where it is; the walk
+  // then calls its results unknown.
   void replaceUpdate(dist::CompositeOp composite) {
     const CompressedUpdate update = readCompressedUpdate(composite);
     if (update.wrong)
@@ -216,6 +221,7 @@ class Remover {
     return ranks == mesh.ranks();
   }
 
+  // Before the first step nothing has been held back: start-up sets the residual once, to zero.
   void checkBegin(dist::CompositeOp composite, const std::string& residual, dist::RoleOp role) {
     int zeros = 0, sets = 0;
     if (pd::ProgramOp startup = findProgram(role, "startup"))

@@ -51,6 +51,9 @@ void Demands::takeOwnStep(mlir::Value operand, Store& store) const {
   store.correct(operand, std::move(relation));
 }
 
+// An update must see the gradient itself. There are two exceptions, each a contract whose statement
+// must name the very factor that was found: tables whose gradients servers add up without dividing
+// (table_sum), and gradients that are not divided by the number of ranks (gradient_sum).
 bool Demands::hasWantedScale(mlir::Value operand, const Relation& relation) {
   const auto tables = question_.contracts.sites.find(kTableSumTag.str());
   auto merged = operand.getDefiningOp<dist::MergedOp>();
@@ -93,6 +96,9 @@ bool Demands::linearIn(mlir::Operation* op, mlir::Value operand, const Store& st
   return reads;
 }
 
+// The most common mistake of a hand-written job, so its message says all: which value, what it is
+// along which axis, what would happen, and the reduction that is missing. Reductions that the value
+// did go through are the notes.
 void Demands::refuteUnreduced(mlir::Operation* op, mlir::Value operand, unsigned axis,
                               const Store& store) {
   const std::string name = referenceName(question_, store.of(operand), operand);
@@ -110,6 +116,10 @@ void Demands::refuteUnreduced(mlir::Operation* op, mlir::Value operand, unsigned
          reductions);
 }
 
+// Looks at every operand of an op of the update. What is wrong is reported here and then corrected
+// in the store to what it should be, so that one mistake gives one message and not one for each
+// variable that depends on it. A scale that is wrong is only collected, since all gradients tend to
+// have the same one (reportScales).
 void Demands::beforeUpdate(mlir::Operation* op, Store& store) {
   for (mlir::Value operand : op->getOperands()) {
     const Relation& relation = store.of(operand);
@@ -149,6 +159,10 @@ void Demands::beforeUpdate(mlir::Operation* op, Store& store) {
   }
 }
 
+// Groups gradients by the factor they have and by what caused it, and gives one message per group.
+// A reduction of a value that was equal on all ranks already is a cause by itself; else the message
+// stands at the factor that is one too many (the last scale that was inserted), or, where one is
+// missing, at the gradient of the loss, where it belongs.
 void Demands::reportScales() {
   if (faults_.empty()) return;
   std::vector<mlir::Operation*> scales;

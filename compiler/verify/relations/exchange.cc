@@ -163,6 +163,8 @@ class Exchange {
     return spec && spec->effects == pd::kPure && op->getNumRegions() == 0;
   }
 
+  // What the program sets a variable to, as a polynomial of parameters, snapshots and what was
+  // pulled. A value that is no such polynomial is an unknown symbol from there on.
   void visitSet(pd::SetOp set) {
     std::optional<Polynomial> value = values_.of(set.getValue());
     setters_[set.getVar().str()] = set;

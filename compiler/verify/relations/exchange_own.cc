@@ -21,6 +21,9 @@ void checkCovered(const Question& question, pd::SetOp set, llvm::StringRef tag, 
 
 }  // namespace
 
+// In geo-SGD trainers and servers each hold the reference's own variable, and exchange what they
+// have added to it: so its relation is of scale one, without tags, whole on every trainer, and on
+// servers at most cut into blocks (`cut`).
 void checkIsReferences(pd::VarOp var, dist::RoleOp role, bool cut, Rung& findings) {
   const auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
   if (!relation) return;

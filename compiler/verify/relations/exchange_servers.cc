@@ -42,6 +42,8 @@ class Servers {
       : parties_(parties), pushes_(pushes), findings_(findings) {}
 
   // A handler per table, which adds what comes.
+  // Each table that trainers push to has exactly one handler of pushes, and the other way round.
+  // Tables are read as they are, not as a trainer pulled them last, since all trainers add to them.
   void check() {
     llvm::StringSet<> served;
     parties_.serve->walk([&](pd::GetOp get) {
@@ -105,6 +107,7 @@ class Servers {
     });
   }
 
+  // A handler of pulls or lookups may set the table to what it is already, and to nothing else.
   void checkUnchanged(pd::SetOp set, llvm::StringRef table, Evaluator& values) {
     const std::optional<Polynomial> value = values.of(set.getValue());
     const Polynomial old = Polynomial::of(quoted(table));
@@ -133,6 +136,8 @@ class Servers {
     return spec && spec->effects == pd::kPure && op->getNumRegions() == 0;
   }
 
+  // The body is one loop over the blocks of the table that sets each block once to old + pushed, as
+  // polynomials; every op in it is pure, so that nothing else can happen.
   void checkHandler(dist::HandleOp handler, llvm::StringRef table) {
     dist::ForeachBlockOp loop;
     for (mlir::Operation& op : handler.getBody().front()) {

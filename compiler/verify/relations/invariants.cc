@@ -15,6 +15,8 @@ Invariants::Invariants(const Question& question, const Store& store, Explainer& 
     startup.walk([&](pd::SetOp set) { established_.insert(set.getVar()); });
 }
 
+// Whether a variable may end the step as it was found. Sets `axis` to the first one along which it
+// may not, and to -1 otherwise.
 bool Invariants::statesAllowed(const Variable& variable, const Reading& found, int& axis) const {
   for (axis = 0; axis < static_cast<int>(store_.axes().count()); ++axis) {
     const State &declared = variable.declared.states[axis], &state = found.states[axis];
@@ -217,6 +219,12 @@ void Invariants::noteDifference(llvm::StringRef name, const Variable& variable) 
     }
 }
 
+// The induction over steps: every variable that begins a step as it is declared must end it so.
+// Questions are asked in the order in which an answer is of use: whose value it is (name, lineage),
+// whether it is known at all, whether its states are those declared, whether a parameter drifts
+// apart between ranks, then its scale, and last whether what it deviates by is in a contract. The
+// first that fails is reported, and the others are not asked, since they would speak of another
+// value.
 void Invariants::check(llvm::StringRef name, const Variable& variable) {
   const Relation& now = variable.now;
   mlir::Operation* at = variable.setter ? variable.setter : pd::VarOp(variable.op).getOperation();

@@ -18,6 +18,9 @@ bool setsVariable(mlir::Value value, llvm::StringRef name) {
   });
 }
 
+// Users feed, fetch and save by name, so that the name of a value is part of what a job promises: a
+// feed, a fetched result or a variable of the reference's name must be that one. The walk compares
+// values by lineage; this compares what they are called.
 class Names {
  public:
   Names(const Question& question, const Store& store, Rung& findings)
@@ -60,6 +63,8 @@ class Names {
     }
   }
 
+  // Notes the last value of each name, which is the one that a fetch gives, and looks at the names
+  // that passes gave to ops of their own.
   void readResults(mlir::Operation& op, dist::CompositeOp composite) {
     for (mlir::OpResult result : op.getResults()) {
       llvm::StringRef name =
@@ -204,6 +209,8 @@ class TakenNames {
   llvm::StringSet<> variables_, feeds_;
 };
 
+// For parts of a job that stand for no op of the reference: bodies of composites, and, where a
+// formula was taken out before the walk, all that was inserted.
 class NamesApart {
  public:
   NamesApart(bool apart, Rung& findings) : apart_(apart), findings_(findings) {}

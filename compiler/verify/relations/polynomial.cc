@@ -40,6 +40,7 @@ Polynomial Polynomial::plus(const Polynomial& other, double factor) const {
   return sum;
 }
 
+// A monomial is the sorted list of its factors, with repetitions, and so has one form.
 Polynomial Polynomial::times(const Polynomial& other) const {
   Polynomial product;
   for (const auto& [mine, a] : terms_)
@@ -83,6 +84,8 @@ std::optional<Polynomial> Evaluator::of(mlir::Value value) {
   return known_[value] = std::move(made);
 }
 
+// Sums, differences, products and scales of tensors of one shape, elementwise: the arithmetic holds
+// for each element. Nothing for any other op.
 std::optional<Polynomial> Evaluator::make(mlir::Value value) {
   if (std::optional<Polynomial> leaf = leaf_(value)) return leaf;
   mlir::Operation* op = value.getDefiningOp();

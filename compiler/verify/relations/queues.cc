@@ -93,6 +93,10 @@ void checkCounter(dist::CommOp comm, dist::ServeOp serve, Rung& findings) {
 
 }  // namespace
 
+// What a communicator with a server says of its traffic, against what the server and the contract
+// say: exchanges are counted with servers of mode geo only; how many gradients become one push, and
+// whether pulls wait, is what the contract on staleness states; signals that count steps wait in no
+// queue; and rows that do not travel are those of an exchange.
 void checkQueues(mlir::ModuleOp job, const Contracts& contracts, Rung& findings) {
   for (auto comm : job.getOps<dist::CommOp>()) checkCounter(comm, serverOf(job, comm), findings);
   for (auto comm : job.getOps<dist::CommOp>())

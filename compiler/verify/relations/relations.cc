@@ -6,6 +6,7 @@
 #include "compiler/analysis/relations/averages.h"
 #include "compiler/analysis/relations/sites.h"
 #include "compiler/analysis/relations/table_sum.h"
+#include "compiler/artifact/fetches.h"
 #include "compiler/verify/relations/adaptation.h"
 #include "compiler/verify/relations/compensation.h"
 #include "compiler/verify/relations/compression.h"
@@ -20,6 +21,8 @@
 
 namespace dtranspile::verify {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct Totals {
   int64_t values = 0, operations = 0, sites = 0;
@@ -153,6 +156,32 @@ void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::St
                      "keep the ops of the loss, with their dist.src"));
 }
 
+// What the manifest says of the loss that a run reports. It was written when the role was analysed
+// by itself: where that is what has been done here, nothing is done again. `roles`: what is known
+// of them; none where the programs that were analysed are not those of the job.
+void checkFetches(mlir::ModuleOp job, llvm::ArrayRef<RoleCheck> roles, const Json& manifest,
+                  Rung& rung) {
+  if (rung.verdict == Verdict::Refuted) return;
+  Json expected = Json::array();
+  for (auto role : job.getOps<dist::RoleOp>()) {
+    pd::ProgramOp program = findProgram(role, "main");
+    const std::string loss = program ? findLoss(program) : "";
+    if (loss.empty()) continue;
+    const bool alone = roles.size() == 1 && roles.front().question.role == role;
+    expected = fetchesText(alone ? fetchRelations(*roles.front().store, role, program, loss)
+                                 : fetchRelations(job, role, loss));
+    break;
+  }
+  auto said = manifest.find("fetches");
+  if (said != manifest.end() && *said == expected) return;
+  Message message;
+  message.rule = "manifest";
+  message.position = "manifest.json: fetches";
+  message.text = "does not say what the module says";
+  message.remedy = "make the job again with transpile; its two files belong together";
+  rung.add(std::move(message));
+}
+
 // What no walk has met: in a block that is one op for the rules, at an op of an exchange.
 void checkClaimsKnown(const RoleCheck& role, Rung& rung) {
   pd::ProgramOp(role.question.program)->walk([&](mlir::Operation* op) {
@@ -166,8 +195,10 @@ void checkClaimsKnown(const RoleCheck& role, Rung& rung) {
 // One program of all roles: they hold together what the reference's gives.
 // `shares`: a contract says that every rank takes the step on its own share, so that no op is a
 // deviation because it does.
-void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef loss, bool shares,
-                   Rung& rung, Totals& totals, Deviations& deviations) {
+// `fetches`: the manifest whose fetches are compared; null: none.
+void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef loss,
+                   const Json* fetches, bool shares, Rung& rung, Totals& totals,
+                   Deviations& deviations) {
   pd::ProgramOp original = findProgram(referenceModule(job), name);
   const Reference reference(original);
   const Contracts contracts = Contracts::of(job);
@@ -209,7 +240,10 @@ void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef los
     totals.values += role.store->valueCount();
     totals.sites += static_cast<int64_t>(sites.size());
   }
-  if (name == "main") checkLoss(roles, original, loss, rung);
+  if (name == "main") {
+    checkLoss(roles, original, loss, rung);
+    if (fetches) checkFetches(job, roles, *fetches, rung);
+  }
   totals.operations += reference.opCount();
 }
 
@@ -217,7 +251,12 @@ void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef los
 
 std::string siteRemedy(llvm::StringRef type) { return adviceFor(type).remedy.str(); }
 
-Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
+// Rung 2. Start-up is walked first, since it establishes what the main program begins a step with.
+// Four strategies compute what is no value of the reference on the way (changes exchanged with
+// servers, compensated delay, compressed gradients, adapted averages). Each has a formula of its
+// own, which is checked on the job; then it is taken out of a copy, and the walk judges the rest.
+// Lists of sites are compared last, when all deviations are known.
+Rung verifyRelations(mlir::ModuleOp job, const Json* manifest) {
   Rung rung;
   rung.name = "relations";
   Totals totals;
@@ -227,7 +266,8 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   checkShares(job, contracts, rung);
   reportDivergence(job, rung);
   Deviations deviations;
-  verifyProgram(job, "startup", loss, /*shares=*/false, rung, totals, deviations);
+  const std::string loss = manifest ? manifest->value("loss", "") : "";
+  verifyProgram(job, "startup", loss, nullptr, /*shares=*/false, rung, totals, deviations);
   // What is left when formulas that are no values of the reference have been looked at.
   mlir::OwningOpRef<mlir::ModuleOp> rest;
   const bool exchanges = exchangesChanges(job);
@@ -245,7 +285,9 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   } else if (adaptsAverages(job)) {
     rest = withoutAdaptation(job, rung);
   }
-  verifyProgram(rest ? *rest : job, "main", loss, /*shares=*/exchanges, rung, totals, deviations);
+  verifyProgram(rest ? *rest : job, "main", loss, rest ? nullptr : manifest, /*shares=*/exchanges,
+                rung, totals, deviations);
+  if (rest && manifest) checkFetches(job, {}, *manifest, rung);
   checkNamesApart(job, /*apart=*/static_cast<bool>(rest), rung);
   checkSiteLists(job, contracts, deviations, rung);
   rung.stat("reference_ops", totals.operations);

@@ -42,6 +42,10 @@ void checkAxis(llvm::ArrayRef<pd::InputOp> feeds, llvm::StringRef axis, bool som
 
 }  // namespace
 
+// Contracts under which every rank takes the step on its own share speak of shares, so that there
+// must be some: along each axis that one feed is cut along, all feeds that hold samples should be
+// (else it is not known whose samples they are), and where no axis cuts any feed the contract is
+// refuted, since every rank would take the step on the whole batch.
 void checkShares(mlir::ModuleOp job, const Contracts& contracts, Rung& findings) {
   llvm::StringRef tag;
   for (llvm::StringRef one :

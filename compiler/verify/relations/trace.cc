@@ -93,6 +93,8 @@ namespace {
 struct Wrong {
   llvm::StringLiteral rule, end, remedy;
 };
+// Reasons that are mistakes and not merely gaps: key (Reason::wrong), what the value is then, and
+// what to do about it.
 constexpr Wrong kWrong[] = {
     {"scale", "no multiple of the reference's value, whatever is done with it later",
      "reduce and scale all terms of this sum alike, or none of them and the sum once"},

@@ -52,6 +52,8 @@ Slots withoutHoles(Slots slots) {
   return slots;
 }
 
+// The first difference in words: another number of values in the slots, another name, or another
+// order.
 std::string slotsDiffer(const Slots& mine, const Slots& theirs, mlir::Operation* original) {
   if (mine == theirs) return "";
   const std::string counts = countsOf(mine), wanted = countsOf(theirs);
@@ -108,6 +110,8 @@ mlir::DictionaryAttr withoutShape(mlir::Operation* op) {
 
 }  // namespace
 
+// Attributes of the program, both ways: what the job has otherwise, and what it lacks. Those of
+// dialect dist are the job's own.
 std::optional<std::string> programAttributesDiffer(mlir::Operation* mine, mlir::Operation* theirs,
                                                    llvm::ArrayRef<llvm::StringRef> except) {
   mlir::DictionaryAttr a = mine->getAttrDictionary(), b = theirs->getAttrDictionary();
@@ -124,6 +128,10 @@ std::optional<std::string> programAttributesDiffer(mlir::Operation* mine, mlir::
   return std::nullopt;
 }
 
+// An op that says to stand for one of the reference (`dist.src`) must look like it: type, slots
+// with the names in them, types and attributes. A composite has the slots of its op without the
+// empty ones, and other extents in attributes are allowed where the shape that they spell has been
+// cut in the same way (`shapesAlike`).
 void checkForm(mlir::Operation* op, const Reference& reference, Rung& rung) {
   auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
   if (!number) return;

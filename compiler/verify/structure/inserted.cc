@@ -36,6 +36,8 @@ class Types {
     if (reference) reference->walk([&](pd::DeclOp decl) { theirs_.insert(decl.getName()); });
   }
 
+  // What shape inference makes of the operands against what the results are declared to be. Ops
+  // without inference, or with operands of which nothing is declared, are not judged.
   void check(mlir::Operation* op) {
     const pd::OpView view(op);
     if (!view.spec() || !view.spec()->infer ||
@@ -152,6 +154,8 @@ class Blocks {
  public:
   explicit Blocks(Rung& rung) : rung_(rung) {}
 
+  // Numbers of blocks are those of the exported ProgramDesc: each block has its own, and its
+  // parent's is that of the block around. Ops of the reference have been compared with it already.
   void check(pd::ProgramOp program) {
     llvm::DenseMap<int64_t, mlir::Operation*> numbers;
     program->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
@@ -173,6 +177,9 @@ class Blocks {
   }
 
  private:
+  // Of control flow that a pass inserts: the operands in slot `$capture` are what its blocks say to
+  // capture, one by one, `sub_block` names its own block, and a conditional runs by one number, not
+  // by whether its condition has elements.
   void checkOp(mlir::Operation* op, mlir::ArrayAttr blocks) {
     const pd::OpView view(op);
     size_t captures = 0;
@@ -260,6 +267,8 @@ void checkParameters(mlir::ModuleOp source, mlir::ModuleOp reference, Rung& rung
 
 }  // namespace
 
+// What passes put in is held against the definitions of ops, since there is nothing in the
+// reference to hold it against.
 void checkInserted(mlir::ModuleOp job, Rung& rung) {
   Types types(referenceModule(job), rung);
   mlir::ModuleOp source = findModule(job, "source"), reference = findModule(job, "reference");

@@ -40,6 +40,10 @@ class MicroCheck {
  public:
   MicroCheck(dist::MicroOp micro, Rung& rung) : micro_(micro), rung_(rung) {}
 
+  // Executes the pipeline's schedule over one step, stage by stage and micro-batch by micro-batch,
+  // without running anything: a task may run as soon as what it takes has been made. That finds
+  // both schedules that cannot be carried out and regions whose task or chunk is wrong. The size of
+  // the expanded table is bounded first.
   void run() {
     if (!collect() || nodes_.empty() || !everyStageWorks()) return;
     schedule::Shape shape{stages_, static_cast<int64_t>(micro_.getChunks()), micros_};
@@ -115,6 +119,8 @@ class MicroCheck {
     return index_[{stage, static_cast<int>(entry.task), entry.chunk}];
   }
 
+  // Every region of the loop must be run by some entry of the table; one that never runs would
+  // silently compute nothing.
   bool everythingScheduled() {
     for (auto [i, node] : llvm::enumerate(nodes_))
       for (int64_t stage = 0; stage < stages_; ++stage)
@@ -216,6 +222,8 @@ class MicroCheck {
     return true;
   }
 
+  // No stage can go on. Each stage that is not at its end waits for a value; the first of them is
+  // the message and the others are notes, which together show the circle or the missing task.
   void reportStuck(const std::vector<size_t>& at) {
     std::vector<std::string> notes;
     mlir::Operation* first = nullptr;

@@ -141,6 +141,8 @@ constexpr struct {
                        {"lookahead", "lookahead"},
                        {"gradient_merge", "gradient-merge"}};
 
+// A strategy that asks for a semantic pass and a module that declares no change of that pass
+// contradict each other.
 void checkMade(mlir::ArrayAttr changes, const Json& strategy,
                const std::function<void(const std::string&, std::string)>& refute) {
   const auto declares = [&](llvm::StringRef pass) {
@@ -255,6 +257,9 @@ void checkCompression(mlir::ModuleOp job, const Json& strategy,
 
 }  // namespace
 
+// The strategy in the manifest is what people read to know what a job does. Each row of the table
+// reads a field's value off the module itself; a field that the module does not show (null) is not
+// judged.
 void checkStrategy(mlir::ModuleOp job, const Json& strategy, const Json& expected,
                    const std::function<void(const std::string&, std::string)>& refute) {
   for (const StrategyFact& fact :

@@ -133,6 +133,8 @@ Json presetOf(mlir::ModuleOp job, const Json& strategy) {
   return shown == serveMode(asked) ? strategy["preset"] : shown;
 }
 
+// Endpoints cannot be read off the module, only how many servers it has: the list asked for stands
+// where the numbers agree, and else the number alone.
 Json serversOf(mlir::ModuleOp job, const Json& manifest) {
   auto serve = firstInRoles<dist::ServeOp>(job);
   if (!serve) return {};
@@ -199,6 +201,8 @@ Json batchDimsOf(mlir::ModuleOp job, const Json& manifest) {
   return shown;
 }
 
+// Fields and how each is read off the module: from sizes of mesh axes, contracts, and ops that one
+// strategy alone makes. Null where the module does not tell.
 constexpr StrategyFact kShapeFacts[] = {
     {"batch_dims", batchDimsOf},
     {"mode",

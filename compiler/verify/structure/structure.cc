@@ -77,6 +77,8 @@ void checkWhole(mlir::ModuleOp job, Rung& rung) {
                          "remove it"));
 }
 
+// Specialises the job for every class of ranks, as compile and export will: what cannot be
+// specialised is found now, and not on a cluster.
 int64_t checkClasses(mlir::ModuleOp job, Rung& rung) {
   int64_t count = 0;
   for (auto role : job.getOps<dist::RoleOp>()) {
@@ -91,6 +93,8 @@ int64_t checkClasses(mlir::ModuleOp job, Rung& rung) {
   return count;
 }
 
+// The manifest is a function of the module and the strategy, and so is made again and compared
+// field by field. The digest comes last: it is wrong whenever anything else is.
 void checkManifest(mlir::ModuleOp job, const Json& manifest, Rung& rung) {
   auto refute = [&](const std::string& field, std::string text) {
     Message message;
@@ -101,7 +105,9 @@ void checkManifest(mlir::ModuleOp job, const Json& manifest, Rung& rung) {
     rung.add(std::move(message));
   };
   Json strategy = manifest.value("strategy", Json::object());
-  Json expected = makeManifest(job, strategy);
+  // What fetches are of the reference is found by rung 2, which compares it (checkFetches).
+  auto fetches = manifest.find("fetches");
+  Json expected = makeManifest(job, strategy, fetches == manifest.end() ? nullptr : &*fetches);
   checkStrategy(job, strategy, expected, refute);
   for (const auto& [field, value] : expected.items())
     if (field != "digest" && (!manifest.contains(field) || manifest[field] != value))
@@ -115,6 +121,7 @@ void checkManifest(mlir::ModuleOp job, const Json& manifest, Rung& rung) {
 
 }  // namespace
 
+// Rung 1: the op verifiers, and then all that the form of the job promises.
 Rung verifyStructure(mlir::ModuleOp job, const Json* manifest, mlir::ModuleOp given,
                      bool wellFormed) {
   Rung rung;

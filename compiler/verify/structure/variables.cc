@@ -82,6 +82,8 @@ std::optional<std::string> otherExtent(pd::VarOp var, mlir::Type whole) {
   return std::nullopt;
 }
 
+// A variable of the reference's name is declared as there, but for its type, which is that of the
+// rank's part by its relation (`localTypeOf`).
 void checkTypes(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   llvm::DenseMap<mlir::StringAttr, pd::VarOp> originals;
   for (auto var : reference->getRegion(0).getOps<pd::VarOp>())
@@ -210,6 +212,8 @@ void checkNames(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
 // Names of variables that the ops of a region read (by pd.get, or by a word of the op), and that
 // its start-up program sets.
 struct Uses {
+  // Which variables programs of the role set (`established`: in start-up) and which ones anything
+  // refers to, whatever the op.
   explicit Uses(dist::RoleOp role) {
     role.walk([&](mlir::Operation* op) {
       if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {

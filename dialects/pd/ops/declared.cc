@@ -18,6 +18,7 @@ std::optional<Dims> dimsOfValue(mlir::Value value) {
 
 }  // namespace
 
+// A type of dialect pd in the words of inference; -1 for extents that are not declared.
 TensorInfo declaredInfo(mlir::Type type) {
   TensorInfo info;
   if (mlir::RankedTensorType tensor = tensorOf(type)) {
@@ -69,6 +70,8 @@ const TensorInfo* DeclaredContext::in(llvm::StringRef slot, unsigned index) cons
   return &entry->second;
 }
 
+// The number that fill_constant gives, so that shapes that come as tensors are known where programs
+// compute them from constants.
 std::optional<llvm::SmallVector<int64_t>> DeclaredContext::constant(llvm::StringRef slot,
                                                                     unsigned index) const {
   mlir::Value value = op_.input(slot, index);

@@ -206,6 +206,7 @@ std::optional<Dims> pooledDims(InferContext& c, DimsRef spatial) {
 
 namespace {
 
+// Batch and channels go through, the other dims are those of the windows.
 llvm::LogicalResult poolTo(InferContext& c, llvm::StringRef input, llvm::StringRef output) {
   const TensorInfo* x = require(c, input);
   if (!x) return llvm::failure();

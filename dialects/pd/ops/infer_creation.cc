@@ -132,6 +132,7 @@ llvm::LogicalResult inferEye(InferContext& c) {
   return llvm::success();
 }
 
+// The number of places follows from the attributes alone; the loop over rows is bounded.
 llvm::LogicalResult inferTriangle(InferContext& c) {
   std::optional<DType> dtype = dtypeAttr(c, "dtype");
   if (!dtype) return llvm::failure();

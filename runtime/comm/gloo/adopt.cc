@@ -86,6 +86,9 @@ int ConnectToSelf(gloo::transport::Pair& pair, Socket& own) {
   return DescriptorConnectedTo(NameBy(getsockname, own.fd()));
 }
 
+// dup3 replaces the open file behind Gloo's descriptor atomically; epoll has forgotten the old file
+// with its last descriptor, so that the new one is registered again. Somebody else may connect to
+// the pair's port before this process does: then the next pair is tried, a bounded number of times.
 void Adopt(tcp::Device& device, gloo::transport::Context& pairs, int rank, Socket proven) {
   constexpr int kTries = 100;
   const int on = 1;
@@ -107,6 +110,8 @@ void Adopt(tcp::Device& device, gloo::transport::Context& pairs, int rank, Socke
 
 }  // namespace
 
+// `sockets` has one proven connection per rank, none for this one. Throws what Gloo throws; the
+// caller turns it into a status.
 std::shared_ptr<gloo::Context> AdoptSockets(int rank, const std::string& host,
                                             std::vector<Socket> sockets,
                                             std::chrono::milliseconds timeout) {

@@ -39,6 +39,8 @@ void GlooLink::Close() {
   Guarded([&] { context_->closeConnections(); }).IgnoreError();
 }
 
+// Waits are listed while they last, so that closing the link can abort each of them: Gloo has no
+// way to abort all. The lock is not held during the wait.
 bool GlooLink::Await(gloo::transport::UnboundBuffer& buffer, bool receive,
                      std::chrono::milliseconds timeout) {
   {
@@ -141,6 +143,8 @@ void GlooFabric::Send(int member, uint64_t slot, void* data, size_t bytes,
   sendings.back().buffer->send(ranks_[member], slot, 0, bytes);
 }
 
+// A failed wait becomes a status that names the member and how long it was waited for, and, where
+// Gloo threw, what it said.
 absl::Status GlooFabric::AwaitBuffer(gloo::transport::UnboundBuffer& buffer, bool receive,
                                      int member) {
   patience_.WaitsFor(ranks_[member]);

@@ -93,6 +93,10 @@ Welcome::State Welcome::Read(const Socket& socket) {
 
 namespace {
 
+// The caller's side. Each side proves that it knows the key by a keyed hash over both nonces, which
+// neither can have from an earlier connection; the roles are part of the hash, so that a proof
+// cannot be sent back. A side that fails is told nothing. A hang-up is reported as unavailable,
+// since the other side may be going down.
 absl::Status Introduce(const Socket& socket, const Key& key, const std::string& purpose,
                        uint32_t caller, int64_t deadline_ns) {
   const auto stranger = [] { return absl::FailedPreconditionError("not a member of this job"); };
@@ -114,6 +118,8 @@ absl::Status Introduce(const Socket& socket, const Key& key, const std::string& 
 
 }  // namespace
 
+// Ranks start in any order, so that nobody may be listening yet: tries again every 20 ms until the
+// deadline. A stranger at the address ends the tries.
 absl::StatusOr<Socket> Call(const std::string& address, const Key& key, const std::string& purpose,
                             uint32_t caller, int64_t deadline_ns, bool& hung_up) {
   constexpr int kPauseMs = 20;

@@ -17,6 +17,9 @@ std::string PurposeOf(const MeshOptions& options, int called) {
 
 }  // namespace
 
+// A full mesh without deadlock: every rank publishes an address first, then calls all lower ranks
+// (in order), then accepts all higher ones. Rank 0 only accepts, so that by induction everybody
+// gets on.
 absl::StatusOr<std::vector<Socket>> ConnectMesh(const MeshOptions& options) {
   const std::string any = AnyPortOf(options.host);
   DT_ASSIGN_OR_RETURN(const Socket listener, Listen(any));

@@ -22,6 +22,9 @@ absl::Status OfStore(const std::string& address, const absl::Status& status) {
 
 }  // namespace
 
+// One connection per request: the handshake, a header with lengths and the time the server may
+// wait, key and value, and a reply of the same form (store.h has the layout). Replies are checked
+// before their length is believed.
 absl::StatusOr<std::string> StoreClient::Ask(uint32_t operation, const std::string& key,
                                              const std::string& value, double seconds) const {
   if (key.size() > kMaxKey || value.size() > kMaxValue)

@@ -108,6 +108,8 @@ absl::StatusOr<ncclUniqueId> ExchangeId(const Rendezvous& rendezvous, const std:
 NcclCommunicator::NcclCommunicator(std::string name, int rank, int size, double timeout_seconds)
     : name_(std::move(name)), rank_(rank), size_(size), timeout_seconds_(timeout_seconds) {}
 
+// Rank 0 makes NCCL's unique id, and the rendezvous carries it to the others; the connection itself
+// is NCCL's.
 absl::StatusOr<std::unique_ptr<Communicator>> NcclCommunicator::Join(const Rendezvous& rendezvous,
                                                                      const std::string& name,
                                                                      int rank, int size) {

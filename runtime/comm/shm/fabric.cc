@@ -59,6 +59,8 @@ absl::Status ShmFabric::AwaitCounter(int member, const std::atomic<uint64_t>& co
   return SleepUntil(member, counter, value);
 }
 
+// Sleeps on this member's bell until the counter gets there, and wakes up now and then to see
+// whether the peer is alive and the deadline is not over.
 absl::Status ShmFabric::SleepUntil(int member, const std::atomic<uint64_t>& counter,
                                    uint64_t value) {
   patience_.WaitsFor(ranks_[member]);
@@ -95,6 +97,8 @@ void ShmFabric::Publish(std::atomic<uint64_t>& counter, uint64_t value) {
   }
 }
 
+// A barrier that carries a header and a small payload of each member. Meetings use two halves of
+// memory in turn.
 absl::Status ShmFabric::Meet(const Header& header, const std::byte* payload, size_t bytes) {
   ++meetings_;
   // This half was last read in the meeting before last, which all have left: they came to the last

@@ -62,6 +62,8 @@ ProcessId CurrentProcess() {
   return process;
 }
 
+// A process is known by its number and its start time together: numbers are used again. In another
+// PID name space nothing can be said of it. A zombie is dead, a stopped process is not.
 ProcessState StateOf(const ProcessId& process) {
   if (process.pid <= 0 || process.name_space != Namespace()) return ProcessState::kUnknown;
   const Stat stat = ReadStat(process.pid);

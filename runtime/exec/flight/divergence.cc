@@ -96,6 +96,9 @@ class WaitGraph {
     return 0;
   }
 
+  // Whom a rank waits for: of a collective the members that have not come to it, of a send or
+  // receive the peer, of a request the servers, of a server its clients. Nobody where its last
+  // event has ended.
   std::vector<size_t> edgesOf(size_t rank) {
     if (!waits(rank)) return {};
     const Event& event = wait(rank);
@@ -196,6 +199,9 @@ std::vector<Mismatch> MismatchesOf(const std::vector<Recording>& recordings) {
 
 }  // namespace
 
+// Why a job hangs, from the recordings of its ranks: (1) operations that two members of a group
+// number alike and call differently; (2) ranks that others wait for and that wait for nobody: they
+// stopped; (3) if there are none, a circle of ranks that wait for each other.
 Divergence DivergenceOf(const std::vector<Recording>& recordings) {
   Divergence result;
   result.mismatches = MismatchesOf(recordings);
@@ -215,6 +221,7 @@ Divergence DivergenceOf(const std::vector<Recording>& recordings) {
   return result;
 }
 
+// One line for each finding, the likeliest cause first.
 std::vector<std::string> LinesOf(const Divergence& divergence,
                                  const std::vector<Recording>& recordings) {
   std::vector<std::string> lines;

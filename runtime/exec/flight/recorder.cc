@@ -32,6 +32,9 @@ Point Recorder::AddPoint(const std::string& op, const std::string& comm, Channel
   return point;
 }
 
+// Memory of a file that the launcher holds open: a header, a ring of events and the text that
+// explains their numbers. The launcher can read it after the rank has died, since the file outlives
+// the process. The magic number is written last, with release order: who sees it sees the rest.
 absl::Status Recorder::Publish() {
   const std::string text = TextOf(self_);
   const MemoryLayout layout = MemoryLayout::Of(capacity_, self_.channels.size(), text.size());

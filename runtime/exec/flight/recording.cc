@@ -52,6 +52,7 @@ Channel ChannelOf(const Json& json, const std::string& where, JsonErrors& errors
   return channel;
 }
 
+// Indices are checked against the lists that they point into.
 Event EventOf(const Json& json, const std::string& where, const Recording& recording,
               JsonErrors& errors) {
   JsonObject object(json, where, errors);
@@ -124,6 +125,7 @@ std::string TextOf(const Recording& recording) {
   return io::JsonText(json) + "\n";
 }
 
+// The reverse of TextOf. Lists before the events that refer to them.
 absl::StatusOr<Recording> ParseRecording(const std::string& name, const std::string& text) {
   DT_ASSIGN_OR_RETURN(const Json json, io::ParseJson<Json>(name, text));
   JsonErrors errors(name);

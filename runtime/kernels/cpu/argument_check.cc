@@ -41,6 +41,8 @@ class Checker {
     return true;
   }
 
+  // Attributes that the signature bounds from above, since a hostile number would take all memory
+  // or time.
   bool Limits() {
     const auto count =
         std::min(signature_.attributes.size(), static_cast<size_t>(call_->num_attrs));
@@ -64,6 +66,9 @@ class Checker {
     Relation relation = Relation::kSame;
   };
 
+  // `relation` says how a slot's type follows from the group's (the same, its real or its complex
+  // partner): the first argument that is met is inverted to the group's type, and that related to
+  // the slot's.
   bool Argument(size_t k, int32_t place, const DtBuffer& buffer) {
     const TypeDemand& demand = signature_.slot(k).demand;
     const DType type = TypeOf(buffer);

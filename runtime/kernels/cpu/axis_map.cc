@@ -176,6 +176,8 @@ std::vector<int64_t> AxisMap::Extents() const {
 
 bool AxisMap::Distinct() const { return std::all_of(at.begin(), at.end(), DistinctDim); }
 
+// dense[i] = x[map(i)], or `fill` (null: zero) where the map leads outside. By blocks, as long as
+// memory runs on in both.
 int32_t GatherMapped(OpCall& call, const AxisMap& map, const void* x, void* dense, int64_t size,
                      const void* fill) {
   const Rows rows = RowsOf(map);
@@ -199,6 +201,8 @@ int32_t GatherMapped(OpCall& call, const AxisMap& map, const void* x, void* dens
   });
 }
 
+// x[map(i)] = dense[i]; places that the map does not reach keep what they hold. The map must not
+// reach one twice, since rows run in parallel.
 int32_t PutMapped(OpCall& call, const AxisMap& map, const void* dense, void* x, int64_t size) {
   const Rows rows = RowsOf(map);
   return VisitSize(call, size, [&](auto tag) {

@@ -104,6 +104,8 @@ bool ReadAttributes(OpCall& call, int axes, Attributes& a) {
 
 }  // namespace
 
+// out = (in + before + after - (dilation · (kernel - 1) + 1)) / stride + 1, rounded down, along
+// each axis.
 bool ConvOutDims(OpCall& call, const DtBuffer& x, const DtBuffer& f, std::vector<int64_t>& dims) {
   const int axes = x.rank - 2;
   if ((axes != 2 && axes != 3) || f.rank != x.rank)

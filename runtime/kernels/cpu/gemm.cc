@@ -166,6 +166,8 @@ int32_t Multiply(DtContext* context, DType dtype, const Product& product, const 
   }
 }
 
+// The library call: C = alpha · op(A) op(B), row-major with leading extents, `batch` times at
+// strides. All extents are checked against the buffers before oneDNN sees them.
 int32_t Gemm(OpCall& call) {
   using A = args::dt_gemm;
   const DtBuffer &a = call.Arg(A::A), &b = call.Arg(A::B), &c = call.Arg(A::C);

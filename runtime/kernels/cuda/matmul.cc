@@ -39,6 +39,8 @@ struct Problem {
     if (operation != nullptr) cublasLtMatmulDescDestroy(operation);
   }
 
+  // cuBLASLt is column-major, our matrices are row-major, and C = AB row-major is Cᵀ = BᵀAᵀ
+  // column-major: the operands change places and everything else stays.
   cublasStatus_t Describe(const Extents& e, cudaDataType_t type) {
     const cublasOperation_t op_b = e.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
                             op_a = e.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -118,6 +120,7 @@ int32_t Check(DtContext* context, const DtCall* call, Extents& e) {
   return 0;
 }
 
+// Handle and workspace are made at the first call of a call site, and live as long as the context.
 int32_t Prepare(DtContext* context, const DtCall* call, State*& state) {
   state = static_cast<State*>(*call->state);
   if (state != nullptr) return 0;
@@ -139,6 +142,8 @@ int32_t Prepare(DtContext* context, const DtCall* call, State*& state) {
 
 }  // namespace
 
+// Asynchronous on the default stream; the library's heuristic chooses the algorithm for the extents
+// at each call.
 int32_t dt_cuda_matmul(DtContext* context, const DtCall* call) {
   Extents e;
   if (const int32_t failed = Check(context, call, e); failed != 0) return failed;

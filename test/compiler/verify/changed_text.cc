@@ -40,7 +40,7 @@ void checkChanged(llvm::ArrayRef<Changed> rows) {
   for (const Changed& row : rows) {
     INFO(row.job << ": " << row.what);
     const auto job = jobs.parse(changed(row));
-    const Rung rung = verifyRelations(*job, "");
+    const Rung rung = verifyRelations(*job);
     INFO(messagesOf(rung));
     const auto found = llvm::find_if(rung.messages, [&](const Message& message) {
       return message.level == row.level && message.rule == row.rule &&

@@ -94,9 +94,9 @@ void check(bool branches, llvm::ArrayRef<Wrong> wrongs) {
   for (const Wrong& wrong : wrongs) {
     INFO(wrong.what);
     auto job = jobs.make("fluid18/mnist_mlp", compressed(branches));
-    CHECK(verifyRelations(*job, "").verdict == Verdict::Holds);
+    CHECK(verifyRelations(*job).verdict == Verdict::Holds);
     wrong.edit(updateOf(*job));
-    const Rung rung = verifyRelations(*job, "");
+    const Rung rung = verifyRelations(*job);
     std::string texts;
     for (const Message& message : rung.messages) texts += message.rule + ": " + message.text + "\n";
     INFO(texts);

@@ -18,7 +18,7 @@ TEST_CASE("jobs without rounds as they are have no findings in rung 2") {
   Jobs jobs;
   for (const char* name : {"geo_server", "async_server"}) {
     const auto job = jobs.parse(textOf(name));
-    const Rung rung = verifyRelations(*job, "");
+    const Rung rung = verifyRelations(*job);
     INFO(name << ": " << messagesOf(rung));
     CHECK(rung.verdict == Verdict::Holds);
   }
@@ -86,7 +86,7 @@ TEST_CASE("a whole batch on every trainer is no share") {
     for (size_t at = text.find(cut); at != std::string::npos; at = text.find(cut))
       text.erase(at, cut.size());
     const auto job = jobs.parse(text);
-    const Rung rung = verifyRelations(*job, "");
+    const Rung rung = verifyRelations(*job);
     INFO(name << ": " << messagesOf(rung));
     CHECK(rung.verdict == Verdict::Refuted);
     CHECK(messagesOf(rung).find("takes the step on the whole batch") != std::string::npos);
@@ -185,7 +185,7 @@ TEST_CASE("steps are counted in one number") {
   text.replace(from, text.find("dist.role @server") - from, trainer);
   Jobs jobs;
   const auto job = jobs.parse(text);
-  const Rung rung = verifyRelations(*job, "");
+  const Rung rung = verifyRelations(*job);
   INFO(messagesOf(rung));
   CHECK(rung.verdict == Verdict::Refuted);
   CHECK(messagesOf(rung).find("something else than one number of 64 bits") != std::string::npos);

@@ -38,7 +38,7 @@ TEST_CASE("the jobs as they are have no findings in rung 2") {
   for (const char* name : {"owner_sharded_2", "owner_sharded_4", "pipeline", "interleaved",
                            "zero_bubble", "merged_gradients", "parameter_server", "sparse_table"}) {
     const auto job = jobs.parse(textOf(name));
-    const Rung rung = verifyRelations(*job, "");
+    const Rung rung = verifyRelations(*job);
     INFO(name << ": " << messagesOf(rung));
     CHECK(rung.verdict == Verdict::Holds);
   }
@@ -316,7 +316,7 @@ TEST_CASE("blocks of a server: what is set per block, and cut by another layout"
     std::string text = changed(row);
     text.replace(text.find(one), one.size(), two);
     const auto job = jobs.parse(text);
-    const Rung rung = verifyRelations(*job, "");
+    const Rung rung = verifyRelations(*job);
     INFO(messagesOf(rung));
     CHECK(llvm::any_of(rung.messages, [&](const Message& message) {
       return message.level == row.level && message.rule == row.rule &&
@@ -346,7 +346,7 @@ TEST_CASE("geo-SGD: what runs before a pull is answered leaves the table as it i
        {answer(scaled(one)), std::string("dist.handle pull @fc_0.b_0 (%from: tensor<1xi64>) {\n"
                                          "dist.yield\n}\n")}) {
     const auto job = jobs.parse(changed(row("as it is", handler, Level::Note, "")));
-    const Rung rung = verifyRelations(*job, "");
+    const Rung rung = verifyRelations(*job);
     INFO(messagesOf(rung));
     CHECK(rung.verdict == Verdict::Holds);
   }

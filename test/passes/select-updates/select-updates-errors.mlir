@@ -41,3 +41,17 @@ pd.program @main {
     pd.yield
   } : (tensor<1xi1>) -> !pd.tape
 }
+
+// -----
+
+// Rows have no choice between two values.
+pd.var @r : !pd.rows<tensor<?x4xf32>>
+pd.program @main {
+  %due = pd.fill_constant -> Out("due") {dtype = 0 : i32, shape = array<i64: 1>, value = 1.0 : f32} : () -> tensor<1xi1>
+  %s = pd.conditional_block "$capture"() Cond(%due) Input() -> Out() Scope("s") {is_scalar_condition = true, op_role = 2 : i32, sub_block = #pd.block<1>} blocks [{captures = [], idx = 1 : i32, locals = [], parent = 0 : i32, saved = [], written = []}] {
+    %r = pd.get @r : !pd.rows<tensor<?x4xf32>>
+    // expected-error @below {{select-updates: sets 'r', which is no dense tensor, in a branch of the update}}
+    pd.set @r, %r : !pd.rows<tensor<?x4xf32>>
+    pd.yield
+  } : (tensor<1xi1>) -> !pd.tape
+}

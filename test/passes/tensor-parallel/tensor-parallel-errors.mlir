@@ -100,3 +100,24 @@ module {
     }
   }
 }
+
+// -----
+
+// A variable that the file holds in parts, and that a step sets to a value of another type.
+module {
+  dist.mesh @world [dp = 1, mp = 2]
+  dist.comm @mp on @world over [mp] group {carries = "layers"}
+  dist.role @trainer on @world {
+    // expected-error @below {{is held in parts by the ranks that the program was built for, and is set or read in a way that a part has not}}
+    pd.var @w : tensor<8x16xf32> {parameter, held_in_parts = 0 : i64}
+    pd.program @main {
+      %w = pd.get @w : tensor<8x16xf32>
+      %r = pd.cast X(%w) -> Out("w") {in_dtype = 5 : i32, out_dtype = 5 : i32} : (tensor<8x16xf32>) -> tensor<?x16xf32>
+      pd.set @w, %r : tensor<?x16xf32>
+    }
+    pd.program @startup {
+      %w = pd.fill_constant -> Out("w") {dtype = 5 : i32, shape = array<i64: 8, 16>, value = 0.000000e+00 : f32} : () -> tensor<8x16xf32>
+      pd.set @w, %w : tensor<8x16xf32>
+    }
+  }
+}

@@ -206,6 +206,15 @@ TEST_CASE("files and commands that fail are named") {
              Contains("part-0:1: slot 'x': the number of its values is 'y'"));
   CHECK_THAT(failure(queue + R"(, "pipe_command": "sleep 1000 > /dev/null & exit 3")", 1),
              Contains("has ended with 3"));
+  // Silent ones, stopped ones, and those that never end.
+  const std::string second = queue + R"(, "pipe_command_seconds": 1, "pipe_command": )";
+  for (const char* silent : {"sleep 1000", "kill -STOP $$", "cat; kill -STOP $PPID; sleep 1000"})
+    CHECK_THAT(failure(second + "\"" + silent + "\"", 1),
+               Contains("part-0: pipe_command '" + std::string(silent) +
+                        "' has given nothing for 1 s; it hangs, or give it more "
+                        "\"pipe_command_seconds\""));
+  CHECK_THAT(failure(second + R"("cat; exec >&-; sleep 1000")", 1),
+             Contains("has closed its output and has not ended for 1 s"));
   write(folder.path() + "/data.json",
         R"({"type": "QueueDataset", "files": ["none"], "batch_size": 1,
             "slots": [{"name": "x", "type": "float"}]})");

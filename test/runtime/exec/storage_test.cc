@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "runtime/exec/left_memory.h"
 #include "test/runtime/exec/plan_builder.h"
 
 namespace dtranspile::exec {
@@ -105,6 +106,13 @@ TEST_CASE("even parts have their pad, memory without variables stays") {
   const Storage storage = MakeStorage(plan, 1, 2);
   CHECK(storage.whole(w));
   CHECK(storage.whole(counter));
+}
+
+TEST_CASE("values that grow leave a machine what its programs need") {
+  constexpr int64_t kMiB = int64_t{1} << 20, kGiB = 1024 * kMiB;
+  CHECK(MachineReserve(kGiB) == 128 * kMiB);
+  CHECK(MachineReserve(24 * kGiB) == 768 * kMiB);
+  CHECK(MachineReserve(1024 * kGiB) == kGiB);
 }
 
 }  // namespace dtranspile::exec

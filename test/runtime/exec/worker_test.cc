@@ -123,6 +123,10 @@ TEST_CASE("values come from files, then from the start-up program; rates per ste
     place.config.per_step = {{"counter", {wrong, 1}}};
     CHECK(place.Error().find("'counter' is int32, which has no value") != std::string::npos);
   }
+  for (double wrong : {1e39, -4e38}) {
+    place.config.per_step = {{"rate", {1, wrong}}};
+    CHECK(place.Error().find("'rate' is float32, which has no value") != std::string::npos);
+  }
   place.config.per_step.clear();
   WriteFloats(place.Path("init/w"), {2}, {1, 1});
   CHECK(place.Error().find("'w' is float32[2], the program declares float32[4]") !=
@@ -266,7 +270,7 @@ TEST_CASE("an error in a step names step and op; numbers that JSON lacks are tex
   CHECK(place.lines.back()["step"] == 0);
   CHECK(place.lines.back()["op"] == "0:1 reduce_sum");
   place.plan = PlanJson();
-  place.config.per_step = {{"rate", {1e300, 0}}};
+  place.config.per_step = {{"rate", {3e38, 0}}};
   REQUIRE(place.Run() == kWorkerDone);
   CHECK(place.lines[1]["fetch"]["w_after"][0] == "-inf");
   CHECK(place.lines[2]["fetch"]["loss"][0] == "-inf");

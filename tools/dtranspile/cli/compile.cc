@@ -20,6 +20,8 @@ std::string planFolder(const Runnable& runnable, const RunnableRole& role, size_
 
 }  // namespace
 
+// What must be known before anything is compiled: the programs of all roles, where ranks run, what
+// is fetched, and the extents of feeds (`feed` may write feeds first).
 mlir::FailureOr<Compiled> prepare(Tool& tool, const RunFlags& flags,
                                   const PlacementFlags* placement,
                                   llvm::function_ref<mlir::LogicalResult(Runnable&)> feed) {
@@ -43,6 +45,7 @@ mlir::FailureOr<Compiled> prepare(Tool& tool, const RunFlags& flags,
   return out;
 }
 
+// Only classes that have ranks here are compiled.
 mlir::LogicalResult compile(Tool& tool, const RunFlags& flags, Compiled& out,
                             const std::string& folder) {
   const Compiling compiling = {flags.cache, flags.float64, flags.mendDefects};

@@ -66,6 +66,7 @@ void findCombines(Runnable& runnable, const RunnableRole& role, lower::LoweringR
 
 }  // namespace
 
+// Extents of feeds are those of the whole batch; a class gets those of its part.
 mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnable,
                                                     const RunnableRole& role,
                                                     const RunnableClass& rankClass,

@@ -22,6 +22,8 @@
 namespace dtranspile::cli {
 namespace {
 
+// The program that a format with one program is made of: the one asked for, or the only one there
+// is.
 pd::ProgramOp onlyProgram(Tool& tool, mlir::ModuleOp module, const std::string& wanted) {
   std::vector<std::string> names;
   for (auto program : module.getOps<pd::ProgramOp>()) {
@@ -177,6 +179,8 @@ bool isSavedProgram(const std::string& path) {
   return bytes.ok() && holdsOneProgram(sniff(*bytes));
 }
 
+// Three kinds of input: a folder of a plan, a job, or a program file; which flags go with which is
+// checked first.
 int show(Tool& tool, const ShowFlags& flags) {
   if (!flags.trace.empty() && flags.format != "html")
     return tool.error("--trace: only pages draw what ran; add --format html"), kUsage;

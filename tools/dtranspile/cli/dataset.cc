@@ -63,6 +63,9 @@ void declareDataset(CLI::App& app, DatasetFlags& flags) {
       ->needs(dataset);
 }
 
+// Turns a description of a data set into a folder of feeds, as if they had been given. A
+// description may name a command to run on every file, which needs the user's consent by a flag of
+// its own.
 mlir::LogicalResult feedFromDataset(Tool& tool, const DatasetFlags& flags, Runnable& runnable,
                                     const std::string& folder) {
   const auto good = [&](const absl::Status& status) {

@@ -6,6 +6,8 @@
 
 namespace dtranspile::cli {
 
+// The first place that says something: file and name of an op, file, line and column, or of a fused
+// location the first of its parts.
 std::string describeLocation(mlir::Location location) {
   if (auto name = llvm::dyn_cast<mlir::NameLoc>(location)) {
     auto file = llvm::dyn_cast<mlir::FileLineColLoc>(name.getChildLoc());

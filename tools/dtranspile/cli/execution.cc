@@ -68,6 +68,9 @@ Runnable referenceRunnable(mlir::ModuleOp reference) {
   return runnable;
 }
 
+// Rung 5 of verification: runs the job and its reference side by side in float64, on feeds that are
+// drawn for it, in a process with limits, and compares. Whatever stands in the way is "not
+// executed", which is no verdict.
 class Execution {
  public:
   Execution(Tool& tool, const ExecutionFlags& flags) : tool_(tool), flags_(flags) {}
@@ -121,6 +124,8 @@ class Execution {
   std::vector<FeedData> whole_, part_;  // feeds of the job, and of one part of equal ones
 };
 
+// Limits on ops, ranks and memory, so that a verification that nobody asked to execute stays quick.
+// Returns why not; empty where it fits.
 std::string Execution::tooLarge(mlir::ModuleOp job) const {
   const ExecutionLimits& limits = flags_.limits;
   mlir::ModuleOp reference = referenceModule(job);
@@ -175,6 +180,7 @@ std::vector<std::string> Execution::parameters() {
   return names;
 }
 
+// The job and its reference as programs that can be run, in a scratch folder.
 absl::Status Execution::prepare(Job job) {
   DT_ASSIGN_OR_RETURN(io::OwnedFolder scratch, makeScratch());
   scratch_.emplace(std::move(scratch));
@@ -216,6 +222,9 @@ absl::Status Execution::writeFeed(const std::string& folder, const FeedDemand& d
   return stack.Finish();
 }
 
+// Draws every feed twice: the whole batch for the job, and its first part for a reference that
+// takes one of equal parts. Attempts differ in seed and magnitude, since values that are too large
+// may make the reference itself diverge.
 absl::Status Execution::drawFeeds(size_t attempt) {
   verify::FeedPlan plan;
   plan.parts = scope_.parts;
@@ -284,6 +293,7 @@ absl::StatusOr<std::vector<exec::WorkerConfig>> Execution::compile(
   return configs;
 }
 
+// Compiles everything with these fetches, and writes down what the trial process is to compare.
 absl::StatusOr<trial::Config> Execution::configure(const std::vector<std::string>& fetches,
                                                    const std::string& name) {
   const std::string folder = scratch_->path() + "/" + name;
@@ -354,6 +364,8 @@ std::vector<trial::Difference> Execution::compareValues() {
   return result.ok() ? std::move(result->differences) : std::vector<trial::Difference>();
 }
 
+// The first attempt that neither fails nor runs wild counts. If something differs, a second run
+// fetches values on the way, to name the first op that differs.
 absl::Status Execution::execute(Job job, Rung& rung) {
   DT_RETURN_IF_ERROR(prepare(std::move(job)));
   trial::Result result;

@@ -213,6 +213,7 @@ std::vector<std::string> endpointsOfRequest(const Json& manifest) {
   return endpoints;
 }
 
+// Trainers and servers of a job, of all roles or of one.
 int exportServerJob(Tool& tool, const ExportFlags& flags, const Job& opened) {
   mlir::ModuleOp job = *opened.module;
   if (!flags.role.empty() && !mlir::SymbolTable::lookupSymbolIn(job, flags.role))

@@ -6,6 +6,8 @@
 
 namespace dtranspile::cli {
 
+// "-" is standard output, which gets no control characters of a hostile name; an error of writing
+// there is reported and not forgotten until the end of the process.
 bool writeOutput(Tool& tool, const std::string& path, const std::string& content) {
   if (path != "-") {
     absl::Status status =

@@ -27,6 +27,9 @@ bool isFile(const std::string& folder, llvm::StringRef name) {
 // no value.
 class FromOthers {
  public:
+  // Which variables start-up makes of others alone (`@SLOW` of a parameter, a master copy):
+  // followed forward in the order of the program. `lacks` says which variables the given values do
+  // not have.
   FromOthers(pd::ProgramOp startup, llvm::function_ref<bool(llvm::StringRef)> lacks) {
     for (mlir::Operation& op : *startup.getBodyBlock()) {
       if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
@@ -126,6 +129,7 @@ bool good(Tool& tool, const absl::Status& status) {
   return status.ok();
 }
 
+// Runs a start-up program on one process and saves what it makes to `to`.
 bool runOnce(Tool& tool, mlir::OwningOpRef<mlir::ModuleOp> module, const RunFlags& flags,
              const std::string& folder, const exec::InitConfig& init, const std::string& to) {
   Runnable runnable;
@@ -180,6 +184,8 @@ std::set<std::string> variablesOf(Runnable& runnable) {
 
 }  // namespace
 
+// Values that were saved by another program lack the variables that passes add. Those that start-up
+// computes of values that are given are made of these, as if training had begun with them.
 mlir::LogicalResult completeInit(Tool& tool, Runnable& runnable, const RunFlags& flags,
                                  const std::string& scratch, exec::InitConfig& init) {
   if (init.folder.empty() || !findProgram(runnable.saved(), "startup")) return mlir::success();

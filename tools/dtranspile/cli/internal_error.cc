@@ -70,6 +70,8 @@ std::string quoted(const std::string& word) {
 
 }  // namespace
 
+// A crash is our mistake, and leaves a script that repeats it. All that the handlers need is
+// prepared now, since a signal handler may not allocate.
 void installInternalErrorHandlers(int argc, const char* const* argv) {
   // Never destroyed: what ends the process may come after the end of main.
   static Reproducer& kept = *new Reproducer;

@@ -68,6 +68,7 @@ Json rule(const OpFacts& facts) {
   return facts.noRule.empty() ? Json() : Json{{"none", facts.noRule}};
 }
 
+// One operator as scripts read it: what its rows in all the tables say.
 Json describe(const OpFacts& facts) {
   const pd::OpSpec& spec = *facts.spec;
   Json out = {{"type", spec.type}, {"family", spec.family}, {"native", facts.native.has_value()}};

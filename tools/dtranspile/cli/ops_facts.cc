@@ -53,6 +53,8 @@ size_t OpFacts::models() const {
                                            [&](const coverage::Case* c) { return isModel(*c); }));
 }
 
+// Joins the tables that are keyed by op: the op itself, its lowering, its relation rule, and the
+// corpus programs that have it.
 OpFacts factsOf(const pd::OpSpec& spec) {
   OpFacts facts;
   facts.spec = &spec;

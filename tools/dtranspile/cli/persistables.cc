@@ -6,6 +6,7 @@
 #include "compiler/analysis/program_info.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringSet.h"
+#include "runtime/exec/shares.h"
 #include "runtime/io/filesystem.h"
 #include "runtime/io/output.h"
 #include "runtime/io/pickle.h"
@@ -72,28 +73,32 @@ llvm::StringSet<> parametersOf(Runnable& runnable) {
 
 }  // namespace
 
-void noteTerms(Tool& tool, Runnable& runnable) {
+void noteOwnValues(Tool& tool, Runnable& runnable) {
   std::vector<std::string> names;
   for (const RunnableRole& role : runnable.roles) {
     if (!role.op) continue;
     const std::map<std::string, int64_t> sizes(role.mesh.begin(), role.mesh.end());
-    const auto isTerm = [&](dist::AxisRelAttr axis) {
+    // Running statistics are the first rank's in the framework too.
+    const auto isOwn = [&](dist::AxisRelAttr axis) {
       const auto size = sizes.find(axis.getAxis().getValue().str());
-      return axis.getState() == dist::StateKind::Partial && size != sizes.end() && size->second > 1;
+      return axis.getState() == dist::StateKind::Different && size != sizes.end() &&
+             size->second > 1 && axis.getTag().getValue() != "batch_statistics";
     };
     for (auto var : dist::RoleOp(role.op).getBody().front().getOps<pd::VarOp>()) {
       auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
-      if (relation && llvm::any_of(relation.getAxes(), isTerm))
+      if (relation && llvm::any_of(relation.getAxes(), isOwn))
         names.push_back(var.getSymName().str());
     }
   }
   if (names.empty()) return;
-  tool.note("ranks have terms of `" + names.front() + "`" +
+  tool.note("--save: every rank has its own `" + names.front() + "`" +
             (names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : "") +
-            ", and the first one's is saved: it is whole where it is zero, after a number of steps "
-            "that the steps of a merge divide");
+            ", and the first one's is saved; checkpoints have all of them: to go on exactly, run "
+            "with --checkpoint-dir and --resume");
 }
 
+// Where persistables start from: nothing (start-up makes them), a folder with a file for each, a
+// pickle (.pdparams, with the .pdopt beside it), or one combined file.
 mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& runnable,
                                                           const std::string& given,
                                                           const std::string& scratch) {
@@ -127,6 +132,8 @@ mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& 
   return std::optional<exec::InitConfig>(init);
 }
 
+// Checked before the run begins, so that hours of training do not end with a folder that cannot be
+// written. A pickle is collected as a folder in the scratch folder first.
 mlir::FailureOr<SaveTarget> SaveTarget::open(Tool& tool, std::string to,
                                              const std::string& scratch) {
   SaveTarget target;
@@ -159,8 +166,11 @@ bool SaveTarget::take(Tool& tool, Runnable& runnable, const std::string& from) {
   if (!staged_) return folder_ = from, true;
   for (const std::string& name : variablesOf(runnable)) {
     const std::string file = from + "/" + name;
-    if (io::Look(file).value_or(io::Entry::kOther) == io::Entry::kNone) continue;
-    absl::StatusOr<Tensor> value = io::ReadTensorFile(file);
+    absl::StatusOr<exec::Shares> shares = exec::ReadShares(from, name);
+    if (!good(tool, shares.status())) return false;
+    const bool sum = !shares->alike() && shares->sums();
+    if (!sum && io::Look(file).value_or(io::Entry::kOther) == io::Entry::kNone) continue;
+    absl::StatusOr<Tensor> value = exec::ReadWhole(from, name);
     if (!good(tool, value.status())) return false;
     absl::StatusOr<std::string> path = io::PrepareInside(folder_, name);
     if (!good(tool, path.ok() ? io::WriteTensorFile(*path, *value) : path.status())) return false;
@@ -168,6 +178,7 @@ bool SaveTarget::take(Tool& tool, Runnable& runnable, const std::string& from) {
   return true;
 }
 
+// Puts what was saved in place, all or nothing.
 bool SaveTarget::publish(Tool& tool, Runnable& runnable) {
   if (to_.empty()) return true;
   if (staged_) return good(tool, staged_->PublishInto());

@@ -19,9 +19,9 @@ mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& 
                                                           const std::string& init,
                                                           const std::string& scratch);
 
-// A note where what is saved of a job is one rank's term of a sum over ranks (gradients that are
-// merged, between two updates): a run that goes on from there would count that term for all.
-void noteTerms(Tool& tool, Runnable& runnable);
+// A note where every rank of a job has something of its own, of which files that know one value per
+// variable have the first rank's: a run that goes on from there is another one.
+void noteOwnValues(Tool& tool, Runnable& runnable);
 
 // --save: a folder with one tensor file per variable; FILE.pdparams, the parameters, with
 // FILE.pdopt beside it, the other persistables; or FILE.pdiparams, all of them in order of their

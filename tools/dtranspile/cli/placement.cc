@@ -37,6 +37,9 @@ class Finder {
   Finder(Tool& tool, Runnable& runnable, const PlacementFlags& flags)
       : tool_(tool), runnable_(runnable), flags_(flags), askers_(runnable.askers()) {}
 
+  // What of the job runs here, by flags or by the variables that the framework's launcher sets
+  // (TRAINING_ROLE, PADDLE_TRAINER_ID, PADDLE_PSERVERS_IP_PORT_LIST …); flags win. Jobs whose
+  // processes are started apart need a token.
   mlir::FailureOr<Placement> find() {
     // A job without servers is started whole, whatever the variables of its surroundings say.
     role_ = askers_.empty() ? Given{flags_.role, flags_.role.empty() ? "" : "--role " + flags_.role}
@@ -141,6 +144,8 @@ class Finder {
                                 server + "')"));
   }
 
+  // From a file that nobody else may read, or from the environment; never from the command line,
+  // which all users of the machine can see.
   bool findToken() {
     if (flags_.tokenFile.empty()) {
       if (const char* token = std::getenv("DTRANSPILE_TOKEN"); token && *token && role_)
@@ -209,6 +214,8 @@ class Finder {
                                 ", or start as many as it has"));
   }
 
+  // One rank, or all of the role. A server without a number knows itself by its endpoint in the
+  // list.
   bool findRank() {
     launch::Part& part = *placement_.part;
     const int64_t ranks = findRoleNamed(part.role)->ranks();

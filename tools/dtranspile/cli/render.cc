@@ -37,6 +37,7 @@ std::string names(Range values) {
   return llvm::join(list, ", ");
 }
 
+// A line per op: number, role, type, operands -> results by name.
 void listProgram(pd::ProgramOp program, llvm::raw_ostream& out) {
   out << "program " << program.getSymName() << ", version " << program.getVersion() << "\n";
   int number = 0;
@@ -59,6 +60,7 @@ std::string dotString(llvm::StringRef text) {
   return out + "\"";
 }
 
+// Graphviz: a cluster per program, a node per op or feed, an edge per operand.
 void drawProgram(pd::ProgramOp program, int cluster, llvm::raw_ostream& out) {
   out << "  subgraph cluster_" << cluster << " {\n    label=" << dotString(program.getSymName())
       << ";\n";

@@ -126,6 +126,8 @@ class RankText {
 
 }  // namespace
 
+// The text of the rank's class behind comments that say what is this rank's own: coordinates,
+// partners, parts.
 mlir::FailureOr<std::string> describeRank(dist::RoleOp role, int64_t rank) {
   dist::MeshOp mesh = dist::meshOf(role);
   if (!mesh) return role.emitError("has no mesh");

@@ -48,6 +48,7 @@ absl::Status writePiece(absl::string_view text) {
   return absl::UnavailableError("standard output cannot be written: " + why);
 }
 
+// VAR=v0,v1,…: one value per step.
 bool parsePerStep(Tool& tool, const Flags& flags, std::map<std::string, std::vector<double>>& out) {
   for (const std::string& text : flags.perStep) {
     size_t at = text.find('=');
@@ -221,6 +222,7 @@ bool resumeFrom(Tool& tool, const Flags& flags, launch::JobSpec& spec, std::stri
   init = (*found)->folder;
   spec.first_step = (*found)->step;
   spec.skip = (*found)->fed;
+  spec.resumes = true;
   tool.note("goes on from step " + std::to_string(spec.first_step) + " (" + init + ")");
   return true;
 }
@@ -258,6 +260,9 @@ int concludeFrom(Tool& tool, const Flags& flags, Compiled& compiled, const std::
   return tell(tool, flags, report) ? kDone : kNo;
 }
 
+// The order is that of what can go wrong cheaply: flags, then data and programs, then compilation,
+// then targets of what is written, and the job itself last. Nothing appears under a name of the
+// user's unless the run was good (StagedFolder, SaveTarget).
 int run(Tool& tool, Flags& flags) {
   if (!checkDevice(tool, flags)) return kNo;
   if (!flags.dataset.description.empty() && (!flags.feeds.empty() || !flags.feed.empty()))
@@ -291,7 +296,7 @@ int run(Tool& tool, Flags& flags) {
     return kNo;
   mlir::FailureOr<SaveTarget> save = SaveTarget::open(tool, flags.save, scratch->path());
   if (mlir::failed(save)) return kNo;
-  if (spec.checkpoints || !save->folder().empty()) noteTerms(tool, compiled->runnable);
+  if (!save->folder().empty()) noteOwnValues(tool, compiled->runnable);
   std::optional<io::StagedFolder> fetched, traced, flown;
   if (!stage(tool, flags.saveFetches, fetched) || !stage(tool, flags.trace, traced) ||
       !stage(tool, flags.flight, flown))

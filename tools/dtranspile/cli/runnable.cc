@@ -50,6 +50,7 @@ bool fits(pd::InputOp input, const FeedData& data) {
   return true;
 }
 
+// Opens the file of a feed and compares its extents, type and levels with the declaration.
 mlir::FailureOr<FeedData> openFeed(Tool& tool, pd::InputOp input, const RunFlags& flags,
                                    const std::map<std::string, std::string>& single) {
   std::string name = input.getName().str();
@@ -185,6 +186,7 @@ void Runnable::restrictTo(const launch::Part& part) {
   }
 }
 
+// Of every role that serves: the role that asks it, and which of its ranks do.
 std::map<std::string, std::pair<std::string, std::vector<int>>> Runnable::askers() {
   std::map<std::string, std::pair<std::string, std::vector<int>>> result;
   if (!job) return result;
@@ -212,6 +214,8 @@ bool Runnable::hasVariable(llvm::StringRef name) {
   });
 }
 
+// A folder with a manifest whose digest must be right, or a module alone, of which a manifest is
+// made.
 mlir::FailureOr<Job> openJob(Tool& tool, const std::string& path) {
   const llvm::StringRef name(path);
   if (!name.ends_with(".mlir") && !name.ends_with(".mlirbc"))
@@ -227,6 +231,7 @@ mlir::FailureOr<Job> openJob(Tool& tool, const std::string& path) {
   return job;
 }
 
+// A job, or a program of one device, which is a job of one role with one rank.
 mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
   Runnable runnable;
   Job job;
@@ -291,6 +296,7 @@ std::vector<pd::InputOp> inputsOf(Runnable& runnable) {
   return inputs;
 }
 
+// One file per feed of the ranks that run here; all must have the same number of steps.
 mlir::FailureOr<std::vector<FeedData>> findFeeds(Tool& tool, Runnable& runnable,
                                                  const RunFlags& flags) {
   std::map<std::string, std::string> single;
@@ -333,6 +339,8 @@ mlir::FailureOr<std::vector<FeedData>> findFeeds(Tool& tool, Runnable& runnable,
   return feeds;
 }
 
+// What to report: the loss where nothing is asked for. An unknown name is answered with names that
+// are like it.
 mlir::FailureOr<std::vector<std::string>> findFetches(Tool& tool, Runnable& runnable,
                                                       const RunFlags& flags) {
   if (flags.fetch.empty()) {

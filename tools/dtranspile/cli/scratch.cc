@@ -8,6 +8,8 @@
 
 namespace dtranspile::cli {
 
+// A private folder for compiled code; what earlier runs that were killed have left is removed
+// first. Code is loaded from here, so that nobody else may be able to write on the way to it.
 absl::StatusOr<io::OwnedFolder> makeScratch() {
   constexpr char kPrefix[] = "dtranspile-temporary-";
   DT_ASSIGN_OR_RETURN(const std::string below, io::TemporaryFolder());

@@ -90,6 +90,8 @@ Json fieldsAsJson(const Asked& asked, const Request& request) {
   return {{"fields", fields}, {"others", others}, {"findings", jsonOf(request.findings)}};
 }
 
+// The passes of the pipeline, each with its options, what it does, and the field that asked for it
+// with its origin.
 std::string planAsText(const Asked& asked, const Request& request) {
   const Strategy& strategy = request.strategy;
   std::string text = std::to_string(strategy.trainers) + " trainers";

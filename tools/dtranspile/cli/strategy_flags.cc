@@ -38,6 +38,7 @@ CLI::Option* declareField(CLI::App& app, const FieldRow& row, std::vector<std::s
 
 }  // namespace
 
+// A flag for every row of the strategy table.
 void StrategyFlags::declareFields(CLI::App& app) {
   for (const FieldRow& row : strategyFields())
     std::visit(
@@ -52,6 +53,8 @@ void StrategyFlags::declareFields(CLI::App& app) {
       ->excludes(std::find_if(options_.begin(), options_.end(), named)->second);
 }
 
+// The file, the flags that were given (and not their defaults), and the spelling of recompute's
+// checkpoints that the framework's call has.
 std::optional<Request> StrategyFlags::request(Tool& tool) const {
   std::set<std::string> given;
   for (const auto& [name, option] : options_)

@@ -23,6 +23,7 @@
 namespace dtranspile::cli {
 namespace {
 
+// The sub-commands, in the order of --help.
 constexpr Command kCommands[] = {
     {"transpile", "make a distributed job of a saved program", declareTranspile},
     {"verify", "check that a job means what its program means and cannot hang", declareVerify},
@@ -76,6 +77,7 @@ std::string Tool::binaryFolder() {
   return length < 0 ? "." : llvm::sys::path::parent_path(llvm::StringRef(path, length)).str();
 }
 
+// MAIN and STARTUP as one module, or a file that holds both already.
 mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& main,
                                                const std::string& startup, bool baseName) {
   mlir::FailureOr<std::string> bytes = readFile(tool.context(), main);
@@ -150,6 +152,8 @@ int refuseCommand(const std::string& word) {
 
 }  // namespace
 
+// All that main does; tests call it in-process. Only the parser throws, and only here is that
+// caught.
 int runTool(int argc, const char* const* argv) {
   // Diagnostics that could not be written are lost; LLVM would end the process for it.
   const auto forget = llvm::make_scope_exit([] { llvm::errs().clear_error(); });

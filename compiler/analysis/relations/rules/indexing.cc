@@ -28,6 +28,7 @@ std::optional<int> axisOf(const pd::OpView& op, mlir::Value x) {
 struct GatherLabels {
   Labels x, index, out;
 };
+// The axis of X is replaced by the dims of the index (a number as index drops it).
 std::optional<GatherLabels> gatherLabels(const pd::OpView& op, mlir::Value out) {
   mlir::Value x = op.input("X"), index = op.input("Index");
   std::optional<int> axis = x && index && out ? axisOf(op, x) : std::nullopt;
@@ -44,6 +45,8 @@ void loseAxis(RuleContext& context, llvm::StringRef slot) {
   context.lose(slot, 0, "takes its axis, or has extents, that are not known while compiling");
 }
 
+// Linear in X, which must be whole along the axis; cut along other dims the result is cut there
+// too.
 void gather(RuleContext& context) {
   const pd::OpView& op = context.op();
   std::optional<GatherLabels> labels = gatherLabels(op, op.output("Out"));
@@ -87,6 +90,9 @@ void gatherGrad(RuleContext& context) {
 struct NdLabels {
   Labels x, index, rows;
 };
+// Labels of gather_nd and its relatives: the last dim of `index`, of extent d, holds positions in
+// the first d dims of X, which must therefore be whole; all other dims of `index` come first in the
+// rows, and the remaining dims of X behind them.
 std::optional<NdLabels> ndLabels(mlir::Value x, mlir::Value index, mlir::Value rows) {
   if (!x || !index || !rows || rankOf(index) == 0) return std::nullopt;
   const int64_t depth = dimsOf(index).back();
@@ -125,6 +131,8 @@ void gatherNd(RuleContext& context) {
   context.result(back ? "Updates@GRAD" : "Out", form);
 }
 
+// The transpose of the gather: rows of the gradient are added at the positions of their indices, so
+// that the dims of the index are summed over and X gives its extents alone.
 void gatherNdGrad(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value x = op.input("X"), index = op.input("Index"), gradient = op.input("Out@GRAD");
@@ -167,6 +175,8 @@ Labels besideRows(mlir::Value value) {
   return labels;
 }
 
+// Rows of X are replaced (or added to) by updates at the ids. Linear in X and in the updates
+// together; other dims than the rows go through.
 void scatter(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value x = op.input("X"), ids = op.input("Ids"), updates = op.input("Updates");
@@ -181,6 +191,8 @@ void scatter(RuleContext& context) {
   context.result("Out", form);
 }
 
+// The gradient of X is that of the result with the replaced rows zeroed, that of the updates the
+// rows at the ids: one label for each id.
 void scatterGrad(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value gradient = op.input("Out@GRAD"), ids = op.input("Ids"), updates = op.input("Updates");
@@ -232,7 +244,7 @@ void diagEmbed(RuleContext& context) {
 // X with Y on the diagonals of two dims, which must be whole; linear in both together.
 void fillDiagonals(RuleContext& context) {
   const pd::OpView& op = context.op();
-  const bool back = op.type().ends_with("_grad");
+  const bool back = op.spec()->gradient;
   mlir::Value x = op.input(back ? "Out@GRAD" : "X"), y = back ? mlir::Value() : op.input("Y");
   if (!x || (!back && (!y || rankOf(y) != rankOf(x) - 1))) return;
   const int rank = rankOf(x), first = normalAxis(op.getInt("dim1"), rank),

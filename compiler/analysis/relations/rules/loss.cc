@@ -63,6 +63,8 @@ void divergence(RuleContext& context) {
   context.result("Loss", form);
 }
 
+// The gradient is spread over all elements of X if the loss was folded into one number, and divided
+// by what the loss was divided by (`averaged`).
 void divergenceGrad(RuleContext& context) {
   mlir::Value x = context.op().input("X"), target = context.op().input("Target"),
               gradient = context.op().input("Loss@GRAD");
@@ -105,6 +107,8 @@ void likelihood(RuleContext& context) {
   giveBatchwise(context, reduction->folds ? clauses.slice(1, 1) : clauses.drop_front(2));
 }
 
+// With reduction `mean` the loss was divided by the total weight of the labels, which is an operand
+// of the gradient and a number of the whole batch.
 void likelihoodGrad(RuleContext& context) {
   const Reduction* reduction = reductionOf(context.op());
   mlir::Value gradient = context.op().input("Out@GRAD");

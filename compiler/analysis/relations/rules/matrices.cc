@@ -30,6 +30,7 @@ void matrixValue(RuleContext& context) {
   context.result("Out", form);
 }
 
+// Linear in the gradient, matrix by matrix.
 void matrixValueGrad(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value x = op.input("Input"), out = op.input("Out"), gradient = op.input("Out@GRAD");
@@ -86,7 +87,7 @@ void diagonal(RuleContext& context) {
 // Of a linear system per matrix: X [..., n, n], Y [..., n, k] or [..., n], batches equal.
 void solve(RuleContext& context) {
   const pd::OpView& op = context.op();
-  const bool back = op.type().ends_with("_grad");
+  const bool back = op.spec()->gradient;
   mlir::Value x = op.input("X"), y = op.input("Y"), out = op.input("Out"),
               gradient = op.input("Out@GRAD");
   if (!x || !y || (back && (!out || !gradient))) return;
@@ -116,6 +117,9 @@ Labels factorLabels(mlir::Value factor, int i) {
   return {i == 0 ? 1 : i};
 }
 
+// A chain of products X0·X1·…: factor i has the labels i and i + 1, of which the inner ones are
+// contracted; a vector at either end lacks one. The result is linear in each factor. The gradient
+// of factor k is the product of all the others with the gradient of the result.
 void multiDot(RuleContext& context) {
   const pd::OpView& op = context.op();
   const bool back = op.type() == "multi_dot_grad";
@@ -146,7 +150,7 @@ void multiDot(RuleContext& context) {
 // Lines along the axes, which must be whole; linear.
 void transformed(RuleContext& context) {
   const pd::OpView& op = context.op();
-  const bool back = op.type().ends_with("_grad");
+  const bool back = op.spec()->gradient;
   mlir::Value from = op.input(back ? "Out@GRAD" : "X"), like = back ? op.input("X") : mlir::Value();
   if (!from) return;
   Labels labels = ownLabels(from);

@@ -200,6 +200,8 @@ const RuleRow kRows[] = {
 
 }  // namespace
 
+// Ranks with different samples must draw differently (or two samples get one mask), and ranks with
+// equal data alike (or replicas drift apart).
 void demandStreams(RuleContext& context, mlir::Value data) {
   llvm::SmallVector<bool, 4> differ = differingAxes(context);
   const Reading& reading = context.relation(data).reading();

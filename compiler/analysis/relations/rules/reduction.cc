@@ -39,6 +39,8 @@ Labels reducedLabels(mlir::Value value, llvm::ArrayRef<bool> reduced) {
   return labels;
 }
 
+// The one form of all reductions: reduced dims are folded by `fold`, and those that a mean divides
+// by are listed, so that a mean over a split dim gets the factor of the number of parts.
 void reduceWith(RuleContext& context, Fold fold, bool mean, Use use) {
   mlir::Value x = context.op().input("X"), out = context.op().output("Out");
   if (!x || !out) return;

@@ -174,7 +174,7 @@ void repeatGrad(RuleContext& context) {
 // position they are as long as the data say.
 void repeatInterleave(RuleContext& context) {
   const pd::OpView& op = context.op();
-  const bool back = op.type().ends_with("_grad");
+  const bool back = op.spec()->gradient;
   mlir::Value x = op.input("X"), numbers = op.input("RepeatsTensor"),
               from = back ? op.input("Out@GRAD") : x,
               to = back ? op.output("X@GRAD") : op.output("Out");
@@ -201,7 +201,7 @@ void repeatInterleave(RuleContext& context) {
 // have a part; along all others parts stay parts.
 void turn(RuleContext& context) {
   const pd::OpView& op = context.op();
-  const bool back = op.type().ends_with("_grad");
+  const bool back = op.spec()->gradient;
   mlir::Value from = op.input(back ? "Out@GRAD" : "X"), to = op.output(back ? "X@GRAD" : "Out");
   if (!from || !to) return;
   std::vector<int64_t> axes = op.getInts("axis");
@@ -224,7 +224,7 @@ void turn(RuleContext& context) {
 // Every X is a vector along a dim of its own of all results; a result repeats one of them.
 void meshgrid(RuleContext& context) {
   const pd::OpView& op = context.op();
-  const bool back = op.type().ends_with("_grad");
+  const bool back = op.spec()->gradient;
   for (unsigned k = 0, n = op.inputCount("X"); k < n; ++k) {
     mlir::Value gradient = back ? op.input("outputs@GRAD", k) : mlir::Value(),
                 out = op.output(back ? "X@GRAD" : "Out", k);
@@ -245,7 +245,7 @@ void meshgrid(RuleContext& context) {
 // A result repeats one of the operands over the extents of all.
 void broadcastTensors(RuleContext& context) {
   const pd::OpView& op = context.op();
-  const bool back = op.type().ends_with("_grad");
+  const bool back = op.spec()->gradient;
   for (unsigned k = 0, n = op.inputCount("X"); k < n; ++k) {
     mlir::Value wide = back ? op.input("Out@GRAD", k) : op.output("Out", k),
                 to = back ? op.output("X@GRAD", k) : wide;
@@ -268,7 +268,7 @@ void broadcastTensors(RuleContext& context) {
 // A signal and its frames, along the first or the last dims, which must be whole.
 void frames(RuleContext& context) {
   const pd::OpView& op = context.op();
-  const bool back = op.type().ends_with("_grad"), cuts = op.type().starts_with("frame") != back,
+  const bool back = op.spec()->gradient, cuts = op.type().starts_with("frame") != back,
              first = op.getInt("axis") == 0;
   mlir::Value x = op.input("X"), from = back ? op.input("Out@GRAD") : x,
               like = back ? x : op.output("Out");
@@ -298,7 +298,7 @@ constexpr const char* kSumBack = "Out@GRAD:l, X:s -> X@GRAD";
 // Columns of matrices, which must be whole; linear in all of them together.
 void partial(RuleContext& context) {
   const pd::OpView& op = context.op();
-  const bool back = op.type().ends_with("_grad");
+  const bool back = op.spec()->gradient;
   mlir::Value gradient = op.input("Out@GRAD");
   if (back && !gradient) return;
   Form form;

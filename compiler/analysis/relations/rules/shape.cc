@@ -83,6 +83,9 @@ pd::OpView forwardOf(const pd::OpView& op) {
   return maker && pd::OpView::isFrameworkOp(maker) ? pd::OpView(maker) : op;
 }
 
+// A reshape backwards. The extents that it goes back to are those of X, or of XShape behind its
+// leading 0; labels tie dims that have the same elements in front of them, since only these stay
+// cut where they were.
 void reshapeGrad(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value gradient = op.input("Out@GRAD"), x = op.input("X"), xshape = op.input("XShape"),
@@ -125,6 +128,7 @@ void reshapeSecondGrad(RuleContext& context) {
   context.result("DDOut", form);
 }
 
+// Dim i of the result is dim axis[i] of X, and the other way round for the gradient.
 void permute(RuleContext& context, llvm::StringRef from, llvm::StringRef to, bool inverse) {
   mlir::Value x = context.op().input(from), out = context.op().output(to);
   std::vector<int64_t> order = context.op().getInts("axis");

@@ -133,6 +133,8 @@ void setValue(RuleContext& context) {
   context.result("Out", form);
 }
 
+// The gradient of Input is that of Out with the written range zeroed; that of the value is the
+// range, summed over the dims along which the value was repeated.
 void setValueGrad(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value gradient = op.input("Out@GRAD"), value = op.input("ValueTensor");

@@ -37,6 +37,8 @@ RowGroups GroupRows(const std::vector<int64_t>& rows, int64_t height) {
   return groups;
 }
 
+// Every kernel of SelectedRows begins here: row numbers come from a program or another rank, and
+// index memory later.
 const exec::Value* RowsOf(OpCall& call, const DtBuffer& buffer) {
   const exec::Value* value = OpCall::ValueOf(buffer);
   if (value == nullptr || value->kind != exec::Value::Kind::kRows)

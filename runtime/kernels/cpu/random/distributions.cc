@@ -52,6 +52,9 @@ void FillGaussian(Engine& engine, T* out, int64_t count, double mean, double std
   }
 }
 
+// By inversion: a uniform number between the probabilities of the bounds goes through the inverse
+// of the normal distribution. Types and order of the operations are the framework's, so that the
+// bits are too.
 template <typename T>
 void FillTruncatedGaussian(Engine& engine, T* out, int64_t count, double mean, double std,
                            std::optional<Bounds> bounds) {

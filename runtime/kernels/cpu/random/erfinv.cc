@@ -59,6 +59,8 @@ constexpr double kLn2 = 6.931471805599453094172321214581e-1;
 
 }  // namespace
 
+// Rational approximations in three regions (Wichura 1988, AS 241), as the framework has them; early
+// versions take that of the middle everywhere.
 template <typename T>
 T Erfinv(T x, Tails tails) {
   const T magnitude = std::abs(x);

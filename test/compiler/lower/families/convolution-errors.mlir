@@ -32,3 +32,9 @@ pd.program @pool attributes {version = 2006002 : i64} {
   %g = pd.input "g" : tensor<8xf32>
   %dx = pd.pool2d_grad Out(%o) "Out@GRAD"(%g) X(%x) -> "X@GRAD"("dx") {global_pooling = true, ksize = array<i32: 2, 2>, pooling_type = "max"} : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
 }
+
+// CHECK: error: pool2d_double_grad: pooling_type 'max' is not supported natively
+pd.program @largest attributes {version = 2006002 : i64} {
+  %g = pd.input "g" : tensor<1x1x4x4xf32>
+  %r = pd.pool2d_double_grad "grad_x@GRAD"(%g) -> "grad_out@GRAD"("r") {pooling_type = "max", ksize = array<i32: 2, 2>, strides = array<i32: 2, 2>, paddings = array<i32: 0, 0>} : (tensor<1x1x4x4xf32>) -> tensor<1x1x2x2xf32>
+}

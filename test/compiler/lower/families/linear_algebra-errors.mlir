@@ -61,3 +61,37 @@ pd.program @heads attributes {version = 1008005 : i64} {
   %y = pd.input "y" : tensor<4x6xf32>
   %p = pd.matmul X(%x) Y(%y) -> Out("p") {alpha = 1.0 : f32, head_number = 2 : i32} : (tensor<3x4xf32>, tensor<4x6xf32>) -> tensor<3x6xf32>
 }
+
+// CHECK: error: matmul_v2_grad_grad: batch dims that broadcast in part is not supported natively
+pd.program @second_by_gradient attributes {version = 2006002 : i64} {
+  %x = pd.input "x" : tensor<2x1x3x4xf32>
+  %y = pd.input "y" : tensor<1x2x4x5xf32>
+  %g = pd.input "g" : tensor<2x2x3x5xf32>
+  %a = pd.input "a" : tensor<2x1x3x4xf32>
+  %r = pd.matmul_v2_grad_grad X(%x) Y(%y) grad_out(%g) "grad_x@GRAD"(%a) -> "grad_out@GRAD"("r") : (tensor<2x1x3x4xf32>, tensor<1x2x4x5xf32>, tensor<2x2x3x5xf32>, tensor<2x1x3x4xf32>) -> tensor<2x2x3x5xf32>
+}
+
+// CHECK: error: matmul_v2_grad_grad: batch dims that broadcast in part is not supported natively
+pd.program @second_by_factor attributes {version = 2006002 : i64} {
+  %x = pd.input "x" : tensor<2x1x3x4xf32>
+  %y = pd.input "y" : tensor<1x2x4x5xf32>
+  %g = pd.input "g" : tensor<2x2x3x5xf32>
+  %b = pd.input "b" : tensor<1x2x4x5xf32>
+  %r = pd.matmul_v2_grad_grad X(%x) Y(%y) grad_out(%g) "grad_y@GRAD"(%b) -> "X@GRAD"("r") : (tensor<2x1x3x4xf32>, tensor<1x2x4x5xf32>, tensor<2x2x3x5xf32>, tensor<1x2x4x5xf32>) -> tensor<2x1x3x4xf32>
+}
+
+// CHECK: error: matmul_v2_triple_grad: batch dims that broadcast in part is not supported natively
+pd.program @third attributes {version = 2006002 : i64} {
+  %x = pd.input "x" : tensor<2x1x3x4xf32>
+  %y = pd.input "y" : tensor<1x2x4x5xf32>
+  %g = pd.input "g" : tensor<2x2x3x5xf32>
+  %a = pd.input "a" : tensor<2x1x3x4xf32>
+  %b = pd.input "b" : tensor<1x2x4x5xf32>
+  %r = pd.matmul_v2_triple_grad X(%x) Y(%y) grad_out(%g) grad_grad_y(%b) "grad_x@GRAD"(%a) -> "grad_out@GRAD"("r") : (tensor<2x1x3x4xf32>, tensor<1x2x4x5xf32>, tensor<2x2x3x5xf32>, tensor<1x2x4x5xf32>, tensor<2x1x3x4xf32>) -> tensor<2x2x3x5xf32>
+}
+
+// CHECK: error: lu: factors without pivots is not supported natively
+pd.program @pivots attributes {version = 2006002 : i64} {
+  %x = pd.input "x" : tensor<3x3xf32>
+  %f, %p, %i = pd.lu X(%x) -> Out("f") Pivots("p") Infos("i") {pivots = false} : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3xi32>, tensor<1xi32>)
+}

@@ -31,3 +31,9 @@ pd.program @mask attributes {version = 2006002 : i64} {
   %g = pd.input "g" : tensor<4x2xf32>
   %y = pd.dropout_grad Mask(%m) "Out@GRAD"(%g) -> "X@GRAD"("y") {dropout_implementation = "upscale_in_train", dropout_prob = 0.5 : f32} : (tensor<3xui8>, tensor<4x2xf32>) -> tensor<4x2xf32>
 }
+
+// CHECK: error: flash_attn: return_softmax is not supported natively
+pd.program @probabilities attributes {version = 2006002 : i64} {
+  %q = pd.input "q" : tensor<1x2x2x4xf32>
+  %o, %s, %l, %d = pd.flash_attn q(%q) k(%q) v(%q) -> out("o") softmax("s") softmax_lse("l") seed_offset("d") {return_softmax = true} : (tensor<1x2x2x4xf32>, tensor<1x2x2x4xf32>, tensor<1x2x2x4xf32>) -> (tensor<1x2x2x4xf32>, tensor<1x2x2x2xf32>, tensor<1x2x2xf32>, tensor<2xi64>)
+}

@@ -38,6 +38,8 @@ std::vector<int64_t> Placed(const DtBuffer& operand, int32_t rank, int64_t axis)
   return dims;
 }
 
+// The framework's broadcasting, where `axis` places the shorter operand; `dims` are those of the
+// result.
 bool Join(OpCall& call, const DtBuffer& x, const DtBuffer& y, std::vector<int64_t>& x_dims,
           std::vector<int64_t>& y_dims, std::vector<int64_t>& dims) {
   using A = args::dt_complex_binary;
@@ -168,6 +170,8 @@ struct Reduced {
   int64_t count = 1;
 };
 
+// Which dims are summed: `kept` has extent 1 there, `out` has the dims of the result, `count` is
+// the number of summands.
 bool ReducedOf(OpCall& call, const DtBuffer& x, Reduced& reduced) {
   using A = args::dt_complex_reduce;
   const absl::Span<const int64_t> dims = call.Ints(A::dim);

@@ -25,6 +25,7 @@ struct Pyramid {
   bool max;
 };
 
+// A row of the output has (4^levels - 1)/3 cells for each channel.
 bool Read(OpCall& call, const DtBuffer& x, Pyramid& p) {
   using A = args::dt_spp;
   static_assert(A::pooling_type == args::dt_spp_grad::pooling_type &&
@@ -72,6 +73,7 @@ T Pool(const Pyramid& p, const T* plane, Span rows, Span columns) {
   return p.max ? result : result / static_cast<T>(std::max<int64_t>(count, 1));
 }
 
+// Of equal largest elements the first one gets the gradient, as in the framework.
 template <typename T>
 void PoolBackward(const Pyramid& p, const T* plane, T y, T dy, T* to, Span rows, Span columns) {
   const auto count =

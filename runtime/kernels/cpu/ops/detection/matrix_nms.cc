@@ -43,6 +43,8 @@ void LargestFirst(std::vector<Index>& order, const T* scores, int64_t most) {
   order.erase(end, order.end());
 }
 
+// In the order of falling scores: box i decays by the least, over better boxes j, of
+// decay(overlap(i, j)) / decay(largest overlap of j with boxes better than j).
 template <typename T>
 void OneClass(const Decay<T>& rules, const T* boxes, int64_t size, const T* scores, int64_t count,
               int64_t label, std::vector<Found<T>>& found) {

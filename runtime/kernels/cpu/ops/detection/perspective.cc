@@ -105,6 +105,8 @@ bool Neighbours(T place, int64_t extent, int64_t (&at)[2], T& share) {
 template <typename T>
 class Transform {
  public:
+  // A region is four corners (x, y), in pixels of the image, hence the scale; its matrix maps cells
+  // to the feature map.
   Transform(OpCall& call, const Pooled& p) : p_(p) {
     using A = args::dt_roi_perspective_transform;
     using B = args::dt_roi_perspective_transform_grad;
@@ -123,6 +125,8 @@ class Transform {
 
   const Matrix<T>& matrix(int64_t roi) const { return matrices_[static_cast<size_t>(roi)]; }
 
+  // The place of a cell by its homography, and the four elements around it with their bilinear
+  // weights; outside of the quadrilateral nothing is read.
   void operator()(int64_t roi, int64_t cell, int64_t, std::vector<Tap<T>>& to) const {
     const Matrix<T>& m = matrix(roi);
     const T column = static_cast<T>(cell % p_.out_w), row = static_cast<T>(cell / p_.out_w),

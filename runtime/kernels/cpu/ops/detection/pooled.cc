@@ -21,6 +21,8 @@ bool ByOffsets(OpCall& call, const DtBuffer& rois, const DtBuffer& offsets,
 
 }  // namespace
 
+// Which image each region belongs to comes by LoD of the regions, by counts, or by offsets,
+// whichever the version of the op has (slots below 0 are not there).
 bool ReadPooled(OpCall& call, const DtBuffer& x, const DtBuffer& rois, int64_t columns,
                 int offsets_slot, int counts_slot, Pooled& p) {
   if (x.rank != 4 || rois.rank != 2 || rois.dims[1] != columns || rois.dtype != x.dtype)

@@ -159,6 +159,9 @@ bool InputsFit(OpCall& call, const Slots& at, std::vector<Rows>& images) {
   return Elements(crowd) == truths.dims[0];
 }
 
+// Of one image: leaves out anchors that straddle its border by more than `straddle` (negative:
+// none), overlaps the others with the true boxes, assigns, and appends what the anchors are to
+// learn.
 template <typename T>
 bool AssignImage(OpCall& call, const Slots& at, const Rows& rows, int64_t image,
                  const Wanted& wanted, double straddle, Targets<T>& out) {

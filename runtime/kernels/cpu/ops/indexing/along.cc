@@ -216,6 +216,9 @@ struct PutGrad {
   bool include_self;
   const std::vector<int64_t>& places;
 
+  // Of a product the gradient is that of the result times the other factors; of a maximum or
+  // minimum it goes in equal shares to all that have that value, and of a mean to all that were
+  // counted.
   template <typename T>
   void OfInput(const T* x, const T* value, const T* out, const T* gradient, int64_t elements,
                T* dx) const {

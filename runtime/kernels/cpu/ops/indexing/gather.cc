@@ -48,6 +48,7 @@ bool IndicesOf(OpCall& call, const DtBuffer& index, int64_t n, std::vector<int64
 
 }  // namespace
 
+// Out[o, i, …] = X[o, index[i], …], rows of `inner` elements copied in parallel.
 int32_t Gather(OpCall& call) {
   using A = args::dt_gather;
   const DtBuffer& x = call.Arg(A::X);
@@ -74,6 +75,8 @@ int32_t Gather(OpCall& call) {
   return 0;
 }
 
+// Rows of the gradient are added to the rows that they were read from, in the order of the index
+// whatever the number of threads.
 int32_t GatherGrad(OpCall& call) {
   using A = args::dt_gather_grad;
   const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);

@@ -38,6 +38,8 @@ struct Message {
   int64_t width() const { return static_cast<int64_t>(left.size()); }
 };
 
+// Computes, for each element of a message, which element of either row it is made from: dims behind
+// the first broadcast, aligned at the last.
 bool MessageOf(OpCall& call, const DtBuffer& x, const DtBuffer& y, Message& message) {
   if (x.rank < 1 || y.rank < 1)
     return call.Fail("'%s' and '%s' have no rows", x.name, y.name), false;

@@ -79,6 +79,8 @@ bool CommonExtents(OpCall& call, const std::vector<Coordinates>& lists,
   return true;
 }
 
+// Coordinates become offsets in x: lists are broadcast to their common extents, and combined dim by
+// dim as a number in mixed radix. Negative coordinates count from the end.
 bool PlacesOf(OpCall& call, int slot, const DtBuffer& x, Places& places) {
   std::vector<Coordinates> lists;
   if (!ListsOf(call, slot, x, lists) || !CommonExtents(call, lists, places.dims)) return false;

@@ -70,6 +70,9 @@ Place<T> Clipped(Place<T> p, T last) {
   return {at, at == p.at ? p.slope : T{0}};
 }
 
+// Where a coordinate of the grid is along an axis, and the derivative of that by the coordinate.
+// Outside, places are clipped (border) or reflected at the borders; each reflection turns the sign
+// of the derivative.
 template <typename T>
 Place<T> PlaceOf(const Sampler& s, T g, int64_t extent) {
   const T last = static_cast<T>(extent - 1), span = s.align_corners ? last : last + 1,
@@ -95,6 +98,8 @@ struct Corners {
   T weight[8], slope[8][3];
 };
 
+// The 2^axes elements around a place, with their weights and the derivatives of the weights along
+// each axis of the grid; -1 for elements outside, which are 0. With `nearest` there is one.
 template <typename T>
 Corners<T> CornersOf(const Sampler& s, const T* grid) {
   Corners<T> corners;

@@ -170,6 +170,7 @@ double PlaceOf(const Resize& r, const AxisPlan& a, int64_t i) {
   return static_cast<double>(a.ratio * static_cast<float>(i));
 }
 
+// Cubic convolution (Keys 1981) with a = -0.75, over four elements; those outside are the border's.
 template <typename T>
 void CubicTaps(const Resize& r, const AxisPlan& a, Taps<T>& taps) {
   constexpr T kA = static_cast<T>(-0.75);
@@ -199,6 +200,7 @@ void LinearTaps(const Resize& r, const AxisPlan& a, Taps<T>& taps) {
   }
 }
 
+// An axis that is not there has one tap of weight 1.
 template <typename T>
 Taps<T> TapsOf(const Resize& r, const AxisPlan& a, bool present) {
   Taps<T> taps;

@@ -294,6 +294,9 @@ namespace {
 struct Side {
   Table inner, outside;
 };
+// One of the two sides of the gradient of a singular value decomposition: F ∘ (qᵀdq − dqᵀq) with
+// F_ij = 1/(s_j² − s_i²), and the part of dq outside of the span of q over s. Equal singular values
+// have no gradient.
 Side SideOf(const Table& q, const Table& dq, const std::vector<double>& s) {
   const int64_t k = q.columns;
   const Table product = Product(Transposed(q), dq);

@@ -54,6 +54,8 @@ void Line(const Number* in, size_t n, size_t stride, const std::vector<Number>& 
   }
 }
 
+// Transforms all lines along one axis in place; `sign` is that of the exponent. No factor is
+// applied.
 void Along(Grid& grid, int64_t axis, int sign) {
   const auto at = static_cast<size_t>(axis);
   const auto n = static_cast<size_t>(grid.dims[at]);
@@ -211,6 +213,8 @@ struct Frames {
   double factor = 1;
 };
 
+// Frames begin every `hop` places as long as they fit; with `onesided` the size/2 + 1 frequencies
+// of reals are kept.
 bool FramesOf(OpCall& call, const DtBuffer& x, const DtBuffer& window, int size, int hop,
               int normalized, int onesided, Frames& frames) {
   frames = {x.dims[0], x.dims[1], call.Int(size), call.Int(hop)};

@@ -176,6 +176,7 @@ struct Factored {
   std::vector<int64_t> out;  // extents of the result
 };
 
+// X [batch…, n, m] and the factor Y [batch…, n, n], whose batches broadcast.
 bool FactoredOf(OpCall& call, const DtBuffer& x, const DtBuffer& y, bool upper, Factored& f) {
   if (y.rank < 2 || y.dims[y.rank - 1] != y.dims[y.rank - 2])
     return call.Fail("'%s' is no batch of square matrices", y.name), false;

@@ -8,6 +8,7 @@
 
 namespace dtranspile::kernels {
 
+// A centre moves by rate · (sum of the differences of its samples) / (1 + their number).
 int32_t CenterLoss(OpCall& call) {
   using A = args::dt_center_loss;
   const DtBuffer &x = call.Arg(A::X), &label = call.Arg(A::Label), &centers = call.Arg(A::Centers),

@@ -27,6 +27,8 @@ struct Frames {
   int64_t count() const { return static_cast<int64_t>(first.size()); }
 };
 
+// With lengths the time is the first dim, so that the rows of one sequence are `sequences` apart;
+// by LoD they follow each other.
 bool FramesOf(OpCall& call, const DtBuffer& logits, int length_slot, Frames& f) {
   if (call.Has(length_slot)) {
     if (logits.rank != 3)

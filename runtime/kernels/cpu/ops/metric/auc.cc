@@ -41,6 +41,8 @@ int32_t Count(OpCall& call, const DtBuffer& predict, const std::vector<int64_t>&
 
 }  // namespace
 
+// The step's counts replace those of n steps ago in the ring (which are taken off the sum first),
+// and the area is that of the sum. Without a ring all steps are added up.
 int32_t Auc(OpCall& call) {
   using A = args::dt_auc;
   const DtBuffer &predict = call.Arg(A::Predict), &label = call.Arg(A::Label);

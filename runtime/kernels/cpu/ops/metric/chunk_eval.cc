@@ -39,6 +39,7 @@ class Reader {
  public:
   Reader(const Scheme& scheme, int64_t types) : scheme_(scheme), none_(types) {}
 
+  // One walk: a chunk ends where the scheme says so between two tags, and begins likewise.
   std::vector<Chunk> Chunks(const int64_t* numbers, int64_t length) const {
     std::vector<Chunk> chunks;
     int64_t start = -1;
@@ -86,6 +87,7 @@ class Reader {
 struct ChunkCounts {
   int64_t found = 0, labelled = 0, correct = 0;
 
+  // Correct are chunks with the same begin, end and type; the two lists are merged by their ends.
   void Add(const std::vector<Chunk>& inferred, const std::vector<Chunk>& labels,
            absl::Span<const int64_t> excluded) {
     auto counts = [&](const Chunk& chunk) {

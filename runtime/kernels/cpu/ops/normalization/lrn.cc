@@ -40,6 +40,7 @@ void ForWindows(DtContext* context, const Cut& cut, int64_t n, Body&& body) {
 
 }  // namespace
 
+// MidOut = k + alpha · Σ x² over the window, Out = x · MidOut^(-beta).
 int32_t Lrn(OpCall& call) {
   using A = args::dt_lrn;
   const DtBuffer& x = call.Arg(A::X);
@@ -66,6 +67,8 @@ int32_t Lrn(OpCall& call) {
   });
 }
 
+// dx = MidOut^(-beta) · dOut - 2 alpha beta · x · Σ dOut · Out / MidOut, over the same window: it
+// is symmetric but for its ends, and the framework uses it as it is.
 int32_t LrnGrad(OpCall& call) {
   using A = args::dt_lrn_grad;
   const DtBuffer &x = call.Arg(A::X), &out = call.Arg(A::Out), &mid = call.Arg(A::MidOut),

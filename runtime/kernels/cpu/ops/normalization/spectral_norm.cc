@@ -50,6 +50,7 @@ struct Estimate {
   std::vector<T> u, v;
   T sigma = 0;
 
+  // v := Wᵀu / ‖Wᵀu‖, u := Wv / ‖Wv‖, power_iters times, and sigma = uᵀWv. Sums in double.
   Estimate(OpCall& call, const Unfolded& shape) {
     using A = args::dt_spectral_norm;
     using B = args::dt_spectral_norm_grad;

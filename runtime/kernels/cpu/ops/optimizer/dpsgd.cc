@@ -7,6 +7,8 @@
 
 namespace dtranspile::kernels {
 
+// The normal number is drawn by the polar method (Marsaglia), as the framework does it, so that the
+// sequence of the engine is the same.
 int32_t Dpsgd(OpCall& call) {
   using A = args::dt_dpsgd;
   const DtBuffer &param = call.Arg(A::Param), &gradient = call.Arg(A::Grad),

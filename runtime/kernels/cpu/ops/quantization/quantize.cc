@@ -30,6 +30,8 @@ bool LevelsOf(OpCall& call, int bits, int round, std::string_view type, Levels& 
   return true;
 }
 
+// Two roundings, by version of the op: half to even and then clipped to [-levels - 1, levels], or
+// clipped to ± scale and then half away from zero. A scale that is nearly 0 is moved away from it.
 template <typename T>
 void Round(const Levels& levels, T scale, const T* x, int64_t n, T* out) {
   const T count = static_cast<T>(levels.count),

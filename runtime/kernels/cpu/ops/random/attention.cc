@@ -20,6 +20,8 @@ struct Shape {
   double dropout = 0;
 };
 
+// Queries [batch, rows, heads, width], keys and values [batch, columns, groups, width]: several
+// heads may share one group of keys.
 bool ShapeOf(OpCall& call, const DtBuffer& q, const DtBuffer& k, const DtBuffer& v, bool causal,
              double dropout, Shape& s) {
   s = {q.dims[0], q.dims[1], k.dims[1], q.dims[2], k.dims[2],
@@ -61,6 +63,9 @@ struct Draw {
   int64_t key = 0, stream = 0;
 };
 
+// One row of probabilities: scores, softmax with the maximum taken off, and what dropout keeps.
+// Each row has its own place in the sequence of the counter-based generator, so that rows can be
+// made in any order, and again for the gradient.
 template <typename T>
 void MakeRow(const Shape& s, const Mask& mask, const Draw& seed, const T* q, const T* k, int64_t b,
              int64_t h, int64_t i, Row& row) {

@@ -18,6 +18,9 @@ void DrawMask(random::Engine& engine, float probability, int64_t count, uint8_t*
 
 }  // namespace
 
+// Scaled up in training (upscale_in_train), or scaled down in tests (downgrade_in_infer). The mask
+// is an output, or scratch where nobody asks for it; drawing is sequential, what follows is
+// parallel.
 int32_t Dropout(OpCall& call) {
   using A = args::dt_dropout;
   const DtBuffer& x = call.Arg(A::X);

@@ -68,6 +68,8 @@ int32_t FillGaussian(OpCall& call, DtBuffer& out, const std::vector<int64_t>& di
 
 }  // namespace
 
+// Extents from a list of tensors with one number each, else from one tensor, else from the
+// attribute.
 bool ShapeOf(OpCall& call, int tensor, int list, int attribute, std::vector<int64_t>& dims) {
   const auto given = call.Ints(attribute);
   dims.assign(given.begin(), given.end());

@@ -23,6 +23,8 @@ void CopyWindow(const char* from, char* to, absl::Span<const int64_t> source,
 
 }  // namespace
 
+// Windows are drawn by engines that have skipped ahead to the numbers of their instance, so that
+// the result is that of the framework's loop.
 int32_t RandomCrop(OpCall& call) {
   using A = args::dt_random_crop;
   const DtBuffer& x = call.Arg(A::X);

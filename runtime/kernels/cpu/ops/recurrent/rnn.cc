@@ -45,6 +45,9 @@ void Advance(const RnnShape& s, T* gates, const T* recurrent, T before, T cell_b
   }
 }
 
+// One direction of one layer. The products with the input are one matrix product over all steps;
+// only those with the state before must be made step by step. What the gradient needs goes into
+// `reserve` (RnnTape). Rows whose sequence has ended keep their state.
 template <typename T>
 int32_t RunCell(OpCall& call, const RnnShape& s, int64_t cell, const T* x, T* reserve) {
   using A = args::dt_rnn;

@@ -317,6 +317,8 @@ void AddDim(const DtBuffer& x, int32_t dim, std::vector<int64_t>& offsets) {
   offsets = std::move(more);
 }
 
+// Elements that are reduced together: one of `starts` plus each of `steps`. Without axes all dims
+// are reduced.
 bool GroupsOf(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> axes, bool keep,
               Groups& groups) {
   std::vector<bool> reduced(static_cast<size_t>(x.rank), axes.empty());

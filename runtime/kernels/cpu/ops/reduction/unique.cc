@@ -40,6 +40,8 @@ struct Slices {
   }
 };
 
+// Neighbours in `order` that are equal are one group: its first member, its size, and for every
+// slice the number of its group.
 template <typename T>
 Groups GroupRuns(const Slices<T>& slices, const std::vector<int64_t>& order) {
   Groups groups;
@@ -73,6 +75,8 @@ Groups ByAppearance(const Groups& sorted) {
   return groups;
 }
 
+// Sorted by value, and by place among equal ones, so that the first member of a group is the first
+// in memory.
 template <typename T>
 Groups GroupsOf(const Slices<T>& slices, GroupOrder how) {
   std::vector<int64_t> order(static_cast<size_t>(slices.lines.length));

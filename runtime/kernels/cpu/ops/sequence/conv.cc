@@ -112,6 +112,7 @@ void FillWindows(OpCall& call, const Context& c, const Offsets& offsets, T* wind
 
 }  // namespace
 
+// Scratch for the windows is contextLength times the input.
 int32_t SequenceConv(OpCall& call) {
   using A = args::dt_sequence_conv;
   const DtBuffer &x = call.Arg(A::X), &filter = call.Arg(A::Filter);

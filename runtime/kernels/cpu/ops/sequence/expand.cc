@@ -21,6 +21,8 @@ Offsets Rows(int64_t count) {
   return offsets;
 }
 
+// Items of X are its sequences, or its rows where it has no LoD; item i comes as often as sequence
+// i of Y's level `level` has members.
 bool RepeatsOf(OpCall& call, int64_t level, Repeats& r) {
   using A = args::dt_sequence_expand;
   static_assert(A::X == args::dt_sequence_expand_grad::X &&

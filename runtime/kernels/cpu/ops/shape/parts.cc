@@ -17,6 +17,7 @@ struct Cut {
   int64_t parts = 1, part = 1;
 };
 
+// [outer, extent, inner] around the axis, `inner` in bytes; axis -1 is the flattened tensor.
 bool CutOf(OpCall& call, const DtBuffer& whole, int64_t axis, int64_t parts, Cut& cut) {
   if (axis < -1 || axis >= whole.rank || parts < 1)
     return call.Fail("'%s' has no axis %lld to be cut into %lld parts", whole.name,

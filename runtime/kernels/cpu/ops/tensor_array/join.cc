@@ -23,6 +23,8 @@ bool SameBut(const std::vector<int64_t>& a, const std::vector<int64_t>& b, size_
   return true;
 }
 
+// Checks that the items agree but along the axis, and computes the extents of the whole and the
+// bytes that each item contributes to a row of it.
 bool Plan(OpCall& call, const DtBuffer& array, exec::Value& list, Join& join) {
   using A = args::dt_tensor_array_to_tensor;
   static_assert(A::axis == args::dt_tensor_array_to_tensor_grad::axis &&

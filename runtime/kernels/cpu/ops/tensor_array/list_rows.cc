@@ -31,6 +31,7 @@ void AppendLod(Lod& all, const Value& item) {
 
 }  // namespace
 
+// Items that are not set count as empty.
 int32_t ListRows(OpCall& call) {
   using A = args::dt_list_rows;
   const DtBuffer& array = call.Arg(A::List);

@@ -16,6 +16,9 @@ bool SourceOf(OpCall& call, const DtBuffer& buffer, RowSource& source) {
          (call.Fail("'%s': %s", buffer.name, std::string(legal.message()).c_str()), false);
 }
 
+// Items [begin, end) of a level: their offsets are appended level by level, each of which says
+// where the items begin and end in the next, and at last which rows they are. Rows are only noted
+// here, and copied by Write.
 bool RowCollector::Add(OpCall& call, const RowSource& x, int64_t begin, int64_t end, size_t level) {
   if (begin < 0 || begin > end || end > x.Items(level))
     return call.Fail("items [%lld, %lld) of '%s', which has %lld", static_cast<long long>(begin),

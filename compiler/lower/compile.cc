@@ -54,11 +54,8 @@ std::vector<std::pair<std::string, std::string>> sharesOf(pd::VarOp var, dist::M
       continue;
     std::string text;
     llvm::raw_string_ostream os(text);
-    os << stringifyStateKind(state.getState());
-    if (state.getState() == dist::StateKind::Partial)
-      os << '(' << stringifyReduce(state.getReduce()) << ')';
-    if (state.getState() == dist::StateKind::Different)
-      os << '(' << state.getTag().getValue() << ')';
+    state.heldBy({}).printInline(os);
+    text.erase(0, text.find(": ") + 2);  // the axis
     if (relation.getNumerator() != relation.getDenominator())
       os << " scale " << relation.getNumerator() << '/' << relation.getDenominator();
     shares.emplace_back(axis.getValue().str(), std::move(text));

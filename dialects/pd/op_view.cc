@@ -1,5 +1,8 @@
 #include "dialects/pd/op_view.h"
 
+#include <limits>
+
+#include "dialects/pd/integer.h"
 #include "dialects/pd/pd.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -203,11 +206,12 @@ mlir::Attribute OpView::attr(llvm::StringRef name) const {
   return attributes ? attributes.get(name) : mlir::Attribute();
 }
 
-// An integer is read as such, not by way of a double, which loses digits above 2^53.
+// An integer is read as such, not by way of a double, which loses digits above 2^53. A float that
+// is none is the smallest number, which no attribute means.
 int64_t OpView::getInt(llvm::StringRef name) const {
   if (auto value = llvm::dyn_cast_or_null<mlir::IntegerAttr>(unwrapScalar(attr(name))))
     return value.getInt();
-  return static_cast<int64_t>(getFloat(name));
+  return truncated(getFloat(name)).value_or(std::numeric_limits<int64_t>::min());
 }
 
 double OpView::getFloat(llvm::StringRef name) const {

@@ -104,8 +104,7 @@ class ReduceByLevels : public impl::ReduceByLevelsBase<ReduceByLevels> {
     llvm::erase_if(under, [](const LevelledSum& sum) { return sum.level > 3; });
   }
 
-  // Starts the first level where the sum was started. The journey is advanced, level by level,
-  // until its wait.
+  // Starts the first level where the sum was started; the others follow up to its wait.
   static void begin(dist::AllReduceOp op, mlir::FlatSymbolRefAttr within,
                     mlir::FlatSymbolRefAttr between, int64_t size,
                     std::vector<LevelledSum>& under) {
@@ -129,8 +128,8 @@ class ReduceByLevels : public impl::ReduceByLevelsBase<ReduceByLevels> {
     if (started) {
       sum.wait = *op->getResult(0).user_begin();
     } else {
-      // A blocking sum waits where it stands: a wait of its own stands for it until the
-      // last level ends.
+      // A blocking sum waits where it stands: a wait of its own stands for it until the last level
+      // ends.
       builder.setInsertionPointAfter(op);
       auto pending = dist::PendingType::get(op.getContext(), sum.whole);
       auto start = dist::AllReduceOp::create(builder, op.getLoc(), mlir::TypeRange(pending),

@@ -14,6 +14,7 @@ import subprocess
 import time
 
 from check import main
+from train_case import tree
 
 LONG = "x" * 5000
 OTHER_USER = 65534
@@ -22,16 +23,6 @@ OTHER_USER = 65534
 def read(path):
     with open(path, "rb") as f:
         return f.read()
-
-
-def tree(folder):
-    """Name -> bytes of all files."""
-    found = {}
-    for below, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(below, name)
-            found[os.path.relpath(path, folder)] = read(path)
-    return found
 
 
 def data(check):

@@ -15,20 +15,10 @@ import subprocess
 import sys
 import tempfile
 
-from train_case import LIMIT_SECONDS, call, compare_losses, fail, read_record, scalar
+from train_case import LIMIT_SECONDS, call, compare_losses, fail, read_record, scalar, tree
 
 OWN = "every rank has its own `"
 REFUSED = "of each of"
-
-
-def tree(folder):
-    """Name -> bytes."""
-    found = {}
-    for root, _, names in os.walk(folder):
-        for name in names:
-            with open(os.path.join(root, name), "rb") as f:
-                found[os.path.relpath(os.path.join(root, name), folder)] = f.read()
-    return found
 
 
 def feed_from(source, target, steps):

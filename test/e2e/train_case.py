@@ -43,6 +43,20 @@ def check_verified(tool, job):
         fail("verify of %s ends with %d: %s" % (job, done.returncode, messages))
 
 
+def tree(path):
+    """Name -> bytes of all files of a folder; a file by itself has no name."""
+    if os.path.isfile(path):
+        with open(path, "rb") as f:
+            return {"": f.read()}
+    found = {}
+    for below, _, names in os.walk(path):
+        for name in names:
+            file = os.path.join(below, name)
+            with open(file, "rb") as f:
+                found[os.path.relpath(file, path)] = f.read()
+    return found
+
+
 def read_record(path):
     """float32 elements of a tensor file without LoD (dense record of the framework)."""
     with open(path, "rb") as f:

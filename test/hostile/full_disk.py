@@ -11,25 +11,14 @@ import subprocess
 import sys
 import tempfile
 
+from train_case import tree  # in test/e2e, which PYTHONPATH names
+
 ROOM = (0, 4, 12, 40, 100, 300, 700)  # kB that are left
 DISK = 24 << 10  # kB
 LINE = "fluid18/fit_a_line"
 SERVERS = ["--trainers", "2", "--mode", "pserver", "--pservers", "2"]
 FULL = "No space left on device"
 DONE, NO, FAILED = 0, 1, 4
-
-
-def tree(folder):
-    """Name -> bytes of what is there."""
-    if os.path.isfile(folder):
-        with open(folder, "rb") as f:
-            return {"": f.read()}
-    found = {}
-    for below, _, names in os.walk(folder):
-        for name in names:
-            with open(os.path.join(below, name), "rb") as f:
-                found[os.path.relpath(os.path.join(below, name), folder)] = f.read()
-    return found
 
 
 class Disk:

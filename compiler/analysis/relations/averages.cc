@@ -1,9 +1,8 @@
 #include "compiler/analysis/relations/averages.h"
 
-#include <cmath>
-
 #include "compiler/analysis/program_info.h"
 #include "dialects/dist/lookup.h"
+#include "dialects/pd/integer.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {
@@ -48,10 +47,7 @@ std::optional<int64_t> numberIn(mlir::Value value) {
   if (!op || op->getNumOperands() > 0 || !isOneInteger(value) ||
       !pd::OpView(op).getString("str_value").empty())
     return std::nullopt;
-  const double number = pd::OpView(op).getFloat("value");
-  if (!(std::abs(number) < 0x1p63)) return std::nullopt;  // NaN too: no integer to convert to
-  if (number != static_cast<double>(static_cast<int64_t>(number))) return std::nullopt;
-  return static_cast<int64_t>(number);
+  return pd::wholeNumber(pd::OpView(op).getFloat("value"));
 }
 
 // Whether a value is the number of the step, from 1 on: one `increment` by 1 of a variable at the

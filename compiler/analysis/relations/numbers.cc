@@ -1,9 +1,9 @@
 #include "compiler/analysis/relations/numbers.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "compiler/analysis/relations/kinds.h"
+#include "dialects/pd/integer.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace dtranspile::verify {
@@ -23,12 +23,13 @@ std::optional<Numbers> ofFill(const pd::OpView& op) {
   if (std::string text = op.getString("str_value");
       !text.empty() && llvm::StringRef(text).getAsDouble(value))
     return std::nullopt;
-  if (!(std::abs(value) < 0x1p63)) return std::nullopt;  // NaN too: no integer to convert to
+  const std::optional<int64_t> number = pd::truncated(value);
+  if (!number) return std::nullopt;
   int64_t count = 1;
   for (int64_t extent : op.getInts("shape"))
     if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > kMostNumbers)
       return std::nullopt;
-  return Numbers(count, Number::known(static_cast<int64_t>(value)));
+  return Numbers(count, Number::known(*number));
 }
 
 std::optional<Numbers> ofValues(const pd::OpView& op) {

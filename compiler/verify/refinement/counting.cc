@@ -1,10 +1,10 @@
 #include "compiler/verify/refinement/counting.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 
+#include "dialects/pd/integer.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/CheckedArithmetic.h"
@@ -15,12 +15,6 @@ namespace {
 
 using Value = std::optional<int64_t>;
 using Operands = llvm::SmallVector<int64_t, 2>;
-
-Value integerOf(double number) {
-  if (!(std::abs(number) < 0x1p63)) return std::nullopt;  // NaN too: no integer to convert to
-  if (number != static_cast<double>(static_cast<int64_t>(number))) return std::nullopt;
-  return static_cast<int64_t>(number);
-}
 
 // A remainder has the sign of the divisor, as the framework's elementwise_mod.
 Value modulo(int64_t a, int64_t b) {
@@ -41,7 +35,7 @@ struct CountingOp {
 constexpr CountingOp kCounting[] = {
     {"fill_constant", 0,
      [](pd::OpView op, const Operands&) -> Value {
-       return op.getString("str_value").empty() ? integerOf(op.getFloat("value")) : Value();
+       return op.getString("str_value").empty() ? pd::wholeNumber(op.getFloat("value")) : Value();
      }},
     {"assign", 1, [](pd::OpView, const Operands& x) -> Value { return x[0]; }},
     {"cast", 1,
@@ -51,7 +45,7 @@ constexpr CountingOp kCounting[] = {
      }},
     {"increment", 1,
      [](pd::OpView op, const Operands& x) -> Value {
-       const Value step = integerOf(op.getFloat("step"));
+       const Value step = pd::wholeNumber(op.getFloat("step"));
        return step ? llvm::checkedAdd<int64_t>(x[0], *step) : std::nullopt;
      }},
     {"elementwise_add", 2,

@@ -2,6 +2,7 @@
 // (infer.h).
 #include "dialects/pd/ops/declared.h"
 
+#include "dialects/pd/integer.h"
 #include "dialects/pd/pd.h"
 #include "dialects/pd/types.h"
 
@@ -82,9 +83,9 @@ std::optional<llvm::SmallVector<int64_t>> DeclaredContext::constant(llvm::String
   std::string text = fill.getString("str_value");
   double number = fill.getFloat("value");
   if (!text.empty() && llvm::StringRef(text).getAsDouble(number)) return std::nullopt;
-  constexpr double kMost = 9.0e18;  // below 2^63: files may say anything
-  if (!(number > -kMost && number < kMost)) return std::nullopt;
-  return llvm::SmallVector<int64_t>{static_cast<int64_t>(number)};
+  const std::optional<int64_t> integer = truncated(number);
+  if (!integer) return std::nullopt;
+  return llvm::SmallVector<int64_t>{*integer};
 }
 
 llvm::LogicalResult DeclaredContext::fail(const llvm::Twine& text) {
